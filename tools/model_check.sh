@@ -37,7 +37,7 @@ buffer right OPERATIONS=5 LAYOUTS=2
 buffer wrong NO_READY
 buffer wrong NO_USERS
 buffer wrong ALL_IN_ORDER
-buffer wrong NO_WAY_HOME
+buffer wrong NO_RESTORE
 buffer wrong NOT_NOTED
 team right THREADS=3
 team right THREADS=3 SPURIOUS

@@ -142,24 +142,25 @@ typedef struct {
     const rs_permuted *permuted;
     rs_strided_part context;
     const rs_path *paths;
-} path_contest;
+} path_candidates;
 
 typedef struct {
-    const path_contest *contest;
+    const path_candidates *candidates;
     const rs_path *path;
-} contested_path;
+} candidate_path;
 
 static restride_status fill_path(rs_sequence *steps, const void *conversion)
 {
-    const contested_path *p = conversion;
-    rs_factor_add_path(steps, &p->contest->context, &p->contest->permuted->arrangement, p->path);
+    const candidate_path *p = conversion;
+    rs_factor_add_path(steps, &p->candidates->context, &p->candidates->permuted->arrangement,
+                       p->path);
     return RESTRIDE_OK;
 }
 
 static restride_status make_path(const void *context, size_t index, restride_plan **plan)
 {
-    const path_contest *c = context;
-    const contested_path path = {c, &c->paths[index]};
+    const path_candidates *c = context;
+    const candidate_path path = {c, &c->paths[index]};
     size_t bytes = c->context.outer * c->context.pitch;
     restride_status status = rs_plan_create(plan, c->engine, bytes, "", "");
     return status == RESTRIDE_OK ? rs_sequence_plan(*plan, NULL, fill_path, &path) : status;
@@ -182,18 +183,18 @@ static restride_status tune_path(job *j, const rs_sequence *steps, const rs_perm
                                  double share)
 {
     rs_path paths[MOST_PATHS];
-    const path_contest contest = {j->engine, p, context_of(p), paths};
+    const path_candidates candidates = {j->engine, p, context_of(p), paths};
     size_t count;
     restride_status status =
-        rs_paths_find(paths, MOST_PATHS, &count, steps, &contest.context, &p->arrangement);
+        rs_paths_find(paths, MOST_PATHS, &count, steps, &candidates.context, &p->arrangement);
     if (status != RESTRIDE_OK || count == 0)
         return status;
     size_t counts[RS_FACTOR_MOST_EXACT + 1];
     size_t order[RS_FACTOR_MOST_EXACT + 1];
     const rs_permutation does = permutation_of(p, counts, order);
-    const rs_race_plans plans = {j->engine, rs_axis_order_bytes(&p->arrangement, p->outer),
-                                 count,     make_path,
-                                 &contest,  &does};
+    const rs_race_plans plans = {j->engine,   rs_axis_order_bytes(&p->arrangement, p->outer),
+                                 count,       make_path,
+                                 &candidates, &does};
     part_of_job part;
     const restride_tune_options options = share_of(j, &part, share);
     rs_race_result result;

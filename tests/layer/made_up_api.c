@@ -42,7 +42,7 @@ static struct {
     const char *mistake;
 } world;
 
-rs_residence residences[LAYOUTS][DEVICES];
+rs_device_layout device_layouts[LAYOUTS][DEVICES];
 
 const int rs_api_lost = -5, rs_api_no_memory = -6;
 const char rs_api_lost_name[] = "LOST";
@@ -78,10 +78,10 @@ void begin_world(unsigned long long seed)
     world.random = seed * 2862933555777941757ull + 3037000493ull;
     for (int layout = 1; layout < LAYOUTS; layout++)
         for (int device = 0; device < DEVICES; device++) {
-            rs_residence *one = &residences[layout][device];
+            rs_device_layout *one = &device_layouts[layout][device];
             one->relayout.number = (size_t)layout;
             one->relayout.record.size = 16;
-            one->device = &residences[0][device];
+            one->device = &device_layouts[0][device];
             one->converter = (rs_converter *)one;
         }
 }
@@ -387,9 +387,9 @@ bool rs_api_device_is_cpu(rs_device device)
     return device == NULL;
 }
 
-rs_queue *rs_queue_of(rs_stream handle)
+rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle)
 {
-    return rs_queue_find(handle);
+    return rs_queue_find(layer, handle);
 }
 
 bool rs_queue_can_be_timed(rs_queue *queue)
@@ -433,48 +433,48 @@ void rs_plans_destroy(rs_plans *plans)
     (void)plans;
 }
 
-restride_status rs_route_take(rs_converter *converter, rs_stream queue, size_t size,
-                              rs_route *route, rs_event *placed)
+restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size_t size,
+                                  rs_workspace *workspace, rs_event *placed)
 {
     (void)converter, (void)size;
-    *route = (rs_route){NULL, NULL};
+    *workspace = (rs_workspace){NULL, NULL};
     *placed = NULL;
     if (is_unlucky(20))
         return rs_fail(RESTRIDE_OUT_OF_MEMORY, "There is no scratch memory.");
     world.scratch++;
-    route->scratch = &world.scratch;
+    workspace->scratch = &world.scratch;
     if (pick(2) == 0) {
         command *first = append(queue, OTHER, 0, NULL);
         first->references = 1;
-        route->scratch = *placed = first;
+        workspace->scratch = *placed = first;
     }
     return RESTRIDE_OK;
 }
 
-void rs_route_leave(rs_route *route)
+void rs_workspace_release(rs_workspace *workspace)
 {
-    if (route->scratch != NULL)
+    if (workspace->scratch != NULL)
         world.scratch--;
-    *route = (rs_route){NULL, NULL};
+    *workspace = (rs_workspace){NULL, NULL};
 }
 
-bool rs_converter_has_run(const rs_converter *converter, const rs_route *route,
+bool rs_converter_has_run(const rs_converter *converter, const rs_workspace *workspace,
                           rs_direction direction)
 {
-    (void)converter, (void)route, (void)direction;
+    (void)converter, (void)workspace, (void)direction;
     return true;
 }
 
-restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
+restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace *workspace,
                                      rs_stream queue, rs_allocation buffer, size_t size,
                                      rs_direction direction, unsigned wait_count,
                                      const void *wait_list, rs_conversion *conversion)
 {
-    const int layout = (int)((const rs_residence *)converter)->relayout.number;
+    const int layout = (int)((const rs_device_layout *)converter)->relayout.number;
     const int number = (int)((bytes *)buffer - world.buffers);
     (void)size;
     *conversion = (rs_conversion){NULL, NULL, false};
-    if (route->scratch == NULL)
+    if (workspace->scratch == NULL)
         note_mistake("a conversion has no way");
     if (is_unlucky(20)) {
         conversion->is_torn = pick(2) == 0;
@@ -484,10 +484,10 @@ restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *ro
     }
     command *made = append(queue, CHANGE, wait_count, wait_list);
     made->buffer = number;
-    made->from = direction == RS_THERE ? 0 : layout;
-    made->to = direction == RS_THERE ? layout : 0;
+    made->from = direction == RS_FORWARD ? 0 : layout;
+    made->to = direction == RS_FORWARD ? layout : 0;
     made->fails = is_unlucky(40);
-    made->placed = route->scratch != &world.scratch ? route->scratch : NULL;
+    made->placed = workspace->scratch != &world.scratch ? workspace->scratch : NULL;
     made->references = 2;
     conversion->began = conversion->event = made;
     return RESTRIDE_OK;
@@ -500,7 +500,7 @@ size_t rs_converter_granule(const rs_converter *converter)
 
 bool rs_converter_has_copied(const rs_converter *converter, rs_direction direction)
 {
-    return converter != NULL && direction == RS_BACK;
+    return converter != NULL && direction == RS_INVERSE;
 }
 
 restride_status rs_converter_copy_part(rs_converter *converter, rs_stream queue,

@@ -49,6 +49,7 @@ unsigned count_held(void);
 /* What was wrong first; NULL: nothing. */
 const char *world_mistake(void);
 
-extern rs_residence residences[LAYOUTS][DEVICES]; /* the first is the program's layout, unused */
+extern rs_device_layout device_layouts[LAYOUTS]
+                                      [DEVICES]; /* the first is the program's layout, unused */
 
 #endif

@@ -16,7 +16,8 @@
 
 enum { QUEUES = 4, LONGEST = 24 };
 
-static rs_context context;
+static rs_layer layer;
+static rs_context context = {.layer = &layer};
 static rs_queue *queues[QUEUES];
 static rs_buffer *buffers[BUFFERS];
 static rs_event last_used[QUEUES]; /* by a command of the program; NULL: none */
@@ -34,18 +35,19 @@ static void expect(bool right, const char *what)
 static rs_queue *open_queue(void)
 {
     rs_queue *queue = calloc(1, sizeof *queue);
+    queue->layer = &layer;
     queue->out_of_order = pick(3) == 0;
     queue->handle = world_stream(queue->out_of_order);
     queue->context = &context;
-    queue->device = residences[1][pick(DEVICES)].device;
-    rs_map_set(&rs_the_layer.queues, queue->handle, queue);
+    queue->device = device_layouts[1][pick(DEVICES)].device;
+    rs_map_set(&layer.queues, queue->handle, queue);
     return queue;
 }
 
 static void close_queue(rs_queue *queue)
 {
     rs_queue_retire(queue);
-    rs_map_remove(&rs_the_layer.queues, queue->handle);
+    rs_map_remove(&layer.queues, queue->handle);
     rs_api_stream_flush(queue->handle);
     free(queue);
 }
@@ -62,14 +64,14 @@ static void open_all(void)
         buffers[i]->handle = world_buffer(i);
         buffers[i]->context = &context;
         buffers[i]->size = 64;
-        rs_map_set(&rs_the_layer.buffers, buffers[i]->handle, buffers[i]);
+        rs_map_set(&layer.buffers, buffers[i]->handle, buffers[i]);
     }
 }
 
 static void close_all(void)
 {
     for (int i = 0; i < BUFFERS; i++) {
-        rs_map_remove(&rs_the_layer.buffers, buffers[i]->handle);
+        rs_map_remove(&layer.buffers, buffers[i]->handle);
         rs_buffer_forget(buffers[i]);
         free(buffers[i]);
     }
@@ -81,7 +83,7 @@ static void close_all(void)
 
 static int layout_of(const rs_buffer *buffer)
 {
-    return buffer->residence != NULL ? (int)buffer->residence->relayout.number : 0;
+    return buffer->layout != NULL ? (int)buffer->layout->relayout.number : 0;
 }
 
 /* The state is that of the table, where nothing was refused. A buffer that may not leave stays. */
@@ -90,9 +92,9 @@ static void check_step(int number, rs_buffer_state before, rs_buffer_event event
     const rs_buffer *buffer = buffers[number];
     const rs_buffer_state now = rs_buffer_state_of(buffer);
     const rs_buffer_state next = rs_buffer_next(before, event).next;
-    const bool is_home_at_last = next == RS_BUFFER_HOME && now == RS_BUFFER_PINNED;
+    const bool is_kept_at_last = next == RS_BUFFER_ORIGINAL && now == RS_BUFFER_KEPT;
     if (count_refusals() == refusals && !is_spoiled(number))
-        expect(now == next || is_home_at_last, "a state is not that of the table");
+        expect(now == next || is_kept_at_last, "a state is not that of the table");
 }
 
 static int number_of(const rs_queue *queue)
@@ -111,24 +113,25 @@ static void enqueue_use(const rs_command *command, int number)
 }
 
 /* It waits for a command of another queue, if there is one, which the program may flush later. */
-static bool use_home(rs_queue *queue, int number, bool waits)
+static bool use_original(rs_queue *queue, int number, bool waits)
 {
     rs_command command;
     rs_event other = waits ? last_used[pick(QUEUES)] : NULL;
     const rs_buffer_state before = rs_buffer_state_of(buffers[number]);
     const unsigned refusals = count_refusals();
     depends[number_of(queue)] = depends[number_of(queue)] || other != NULL;
-    rs_command_begin(&command, queue->handle, other != NULL, other != NULL ? &other : NULL);
+    rs_command_begin(&command, &layer, queue->handle, other != NULL, other != NULL ? &other : NULL);
     rs_command_use(&command, buffers[number]->handle, NULL);
     if (command.error == 0) {
-        expect(layout_of(buffers[number]) == 0, "a use at home found the buffer away");
+        expect(layout_of(buffers[number]) == 0,
+               "a use of the original layout found the buffer converted");
         enqueue_use(&command, number);
     }
     expect(command.error == 0 || count_refusals() > refusals || is_spoiled(number),
            "a command failed for no reason");
     expect(command.error != 0 || before != RS_BUFFER_LOST, "a command got a lost buffer");
     rs_command_end(&command);
-    check_step(number, before, RS_USE_HOME, refusals);
+    check_step(number, before, RS_USE_ORIGINAL, refusals);
     return command.error == 0;
 }
 
@@ -139,30 +142,30 @@ static void read_and_wait(rs_queue *queue, int number)
     rs_event event;
     for (int i = 0; depends[number_of(queue)] && i < QUEUES; i++)
         rs_api_stream_flush(queues[i]->handle);
-    if (use_home(queue, number, false) && rs_api_stream_mark(queue->handle, &event) == 0) {
+    if (use_original(queue, number, false) && rs_api_stream_mark(queue->handle, &event) == 0) {
         rs_api_event_wait(event);
         rs_api_event_release(event);
     }
 }
 
 /* A launch in another layout, and in the program's own if that is refused. */
-static void use_away(rs_queue *queue, int number)
+static void use_converted(rs_queue *queue, int number)
 {
     rs_command command;
     rs_buffer *buffer = buffers[number];
     const unsigned refusals = count_refusals();
     const rs_buffer_state before = rs_buffer_state_of(buffer);
     const unsigned layout = 1 + pick(LAYOUTS - 1);
-    const rs_residence *wanted =
-        &residences[layout][queue->device == residences[1][0].device ? 0 : 1];
+    const rs_device_layout *wanted =
+        &device_layouts[layout][queue->device == device_layouts[1][0].device ? 0 : 1];
     const bool is_there = layout_of(buffer) == (int)layout;
-    if (buffer->pinned != NULL || buffer->map_count > 0 || buffer->is_lost)
+    if (buffer->kept_reason != NULL || buffer->map_count > 0 || buffer->is_lost)
         return;
-    rs_command_begin(&command, queue->handle, 0, NULL);
-    bool goes_home = !rs_command_reserve(&command, buffer, wanted);
-    if (!goes_home)
+    rs_command_begin(&command, &layer, queue->handle, 0, NULL);
+    bool stays = !rs_command_reserve(&command, buffer, wanted);
+    if (!stays)
         rs_command_use(&command, buffer->handle, wanted);
-    if (goes_home || command.is_refused) {
+    if (stays || command.is_refused) {
         command.error = 0;
         command.is_refused = false;
         rs_buffer_unreserve(buffer);
@@ -178,20 +181,20 @@ static void use_away(rs_queue *queue, int number)
 }
 
 /* The program itself orders a command that writes after all others. */
-static void replace_home(rs_queue *queue, int number)
+static void replace_original(rs_queue *queue, int number)
 {
     rs_command command;
     rs_buffer *buffer = buffers[number];
     const rs_buffer_state before = rs_buffer_state_of(buffer);
     run_all();
     const unsigned refusals = count_refusals();
-    rs_command_begin(&command, queue->handle, 0, NULL);
+    rs_command_begin(&command, &layer, queue->handle, 0, NULL);
     rs_command_touch(&command, buffer->handle);
     if (command.error == 0) {
         enqueue_command(command.handle, REPLACE, number, 0, 0, command.wait_count,
                         command.wait_list);
-        rs_buffer_settle(buffer, NULL);
-        check_step(number, before, RS_REPLACED_HOME, refusals);
+        rs_buffer_set_layout(buffer, NULL);
+        check_step(number, before, RS_REPLACED_ORIGINAL, refusals);
     }
     rs_command_end(&command);
     run_all();
@@ -203,21 +206,21 @@ static void copy_layout(rs_queue *queue, int from, int to)
     rs_command command;
     rs_buffer *source = buffers[from], *target = buffers[to];
     const rs_buffer_state before = rs_buffer_state_of(target);
-    if (from == to || source->residence == NULL || source->residence->device != queue->device ||
-        target->pinned != NULL || target->map_count > 0 || target->is_lost)
+    if (from == to || source->layout == NULL || source->layout->device != queue->device ||
+        target->kept_reason != NULL || target->map_count > 0 || target->is_lost)
         return;
     run_all();
     const unsigned refusals = count_refusals();
-    rs_command_begin(&command, queue->handle, 0, NULL);
-    if (rs_command_reserve(&command, target, source->residence)) {
+    rs_command_begin(&command, &layer, queue->handle, 0, NULL);
+    if (rs_command_reserve(&command, target, source->layout)) {
         rs_command_touch(&command, source->handle);
         rs_command_touch(&command, target->handle);
         if (command.error == 0) {
             enqueue_use(&command, from);
             enqueue_command(command.handle, REPLACE, to, 0, layout_of(source), command.wait_count,
                             command.wait_list);
-            rs_buffer_settle(target, source->residence);
-            check_step(to, before, RS_REPLACED_AWAY, refusals);
+            rs_buffer_set_layout(target, source->layout);
+            check_step(to, before, RS_REPLACED_CONVERTED, refusals);
         }
     }
     rs_buffer_unreserve(target);
@@ -230,19 +233,19 @@ static void map_or_unmap(rs_queue *queue, int number)
     rs_buffer *buffer = buffers[number];
     if (buffer->map_count > 0)
         buffer->map_count--;
-    else if (use_home(queue, number, false))
+    else if (use_original(queue, number, false))
         buffer->map_count++;
 }
 
-static void pin(int number)
+static void keep(int number)
 {
     const rs_buffer_state before = rs_buffer_state_of(buffers[number]);
     const unsigned refusals = count_refusals();
-    const int error = rs_buffer_pin(buffers[number]->handle, "pinned");
-    expect(error == 0 || count_refusals() > refusals || is_spoiled(number), "a pin failed");
-    expect(error != 0 || rs_buffer_state_of(buffers[number]) == RS_BUFFER_PINNED,
-           "what is pinned is not at home");
-    if (before != RS_BUFFER_MAPPED && before != RS_BUFFER_HOME)
+    const int error = rs_buffer_keep(&layer, buffers[number]->handle, "kept");
+    expect(error == 0 || count_refusals() > refusals || is_spoiled(number), "a keep failed");
+    expect(error != 0 || rs_buffer_state_of(buffers[number]) == RS_BUFFER_KEPT,
+           "what is kept is not in the original layout");
+    if (before != RS_BUFFER_MAPPED && before != RS_BUFFER_ORIGINAL)
         check_step(number, before, RS_RESTORE, refusals);
 }
 
@@ -251,7 +254,7 @@ static void look_for_failures(rs_queue *queue)
 {
     run_all();
     rs_api_stream_finish(queue->handle);
-    rs_layer_look_for_failures();
+    rs_layer_look_for_failures(&layer);
     for (int i = 0; i < BUFFERS; i++)
         expect(buffers[i]->ready == NULL || rs_api_event_status(buffers[i]->ready) >= 0 ||
                    buffers[i]->is_lost,
@@ -267,7 +270,7 @@ static void do_something(void)
         read_and_wait(*queue, number);
         break;
     case 1:
-        replace_home(*queue, number);
+        replace_original(*queue, number);
         break;
     case 2:
         copy_layout(*queue, number, (int)pick(BUFFERS));
@@ -277,11 +280,11 @@ static void do_something(void)
         break;
     case 4:
         if (pick(4) == 0)
-            pin(number);
+            keep(number);
         break;
     case 5:
         if (pick(3) == 0)
-            rs_layer_restore();
+            rs_layer_restore(&layer);
         break;
     case 6:
         last_used[queue - queues] = NULL;
@@ -294,14 +297,14 @@ static void do_something(void)
         break;
     case 8:
     case 9:
-        use_home(*queue, number, true);
+        use_original(*queue, number, true);
         break;
     case 10:
     case 11:
         run_some((int)pick(20));
         break;
     default:
-        use_away(*queue, number);
+        use_converted(*queue, number);
     }
 }
 
@@ -355,7 +358,7 @@ int main(int argc, char **argv)
     }
     const unsigned long long sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    rs_layer_init_lock();
+    rs_layer_init_lock(&layer);
     for (unsigned long long i = 0; i < sequences; i++)
         if (!run_sequence(first + i))
             return 1;

@@ -392,7 +392,7 @@ static void test_plans_count(void **state)
 
 /* ---- launches that are timed on a queue of the layer's own ---- */
 
-static tally run_detour(const char *name, const char *microseconds)
+static tally run_profiled(const char *name, const char *microseconds)
 {
     char command[4096];
     snprintf(
@@ -401,7 +401,7 @@ static tally run_detour(const char *name, const char *microseconds)
         "MADE_UP_TALLY=tally RESTRIDE_REPORT_FOLDER=facts RESTRIDE_WISDOM= "
         "RESTRIDE_REWRITER=%s OPENCL_LAYERS=%s:%s %s %s 2>errors "
         "&& mv facts/*.json report.json && rmdir facts || { cat errors; ls facts; exit 1; } >&2",
-        folder, microseconds, REWRITER, MADE_UP_GPU, LAYER_PATH, DETOURS_PROGRAM, name);
+        folder, microseconds, REWRITER, MADE_UP_GPU, LAYER_PATH, PROFILED_LAUNCHES_PROGRAM, name);
     int status = system(command);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         fail_msg("%s: status %d", name, status);
@@ -427,7 +427,7 @@ static void test_timed_launches_change_nothing(void **state)
                  {"other-events", 1, 8}, {"threads", 1, 12},     {"no-queue", 0, 0},
                  {"no-marker", 0, 0},    {"no-barrier", 2, 12},  {"no-kernel", 1, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tally seen = run_detour(cases[i].name, "300 60");
+        tally seen = run_profiled(cases[i].name, "300 60");
         if (seen.timed < cases[i].least || seen.timed > cases[i].most || seen.untimed < 2)
             fail_msg("%s: %ld launches with times, %ld without", cases[i].name, seen.timed,
                      seen.untimed);
@@ -441,8 +441,8 @@ static void test_timed_launches_change_nothing(void **state)
 static void test_no_compiler_beside_launches(void **state)
 {
     (void)state;
-    assert_int_equal(run_detour("other-events", "10 9").builds, 2);
-    assert_in_range(run_detour("events", "10 9").builds, 3, 9);
+    assert_int_equal(run_profiled("other-events", "10 9").builds, 2);
+    assert_in_range(run_profiled("events", "10 9").builds, 3, 9);
 }
 
 /* On a CPU a kernel that uses all of a record gains nothing by itself, but it finds the buffer as
@@ -451,7 +451,7 @@ static void test_programs_share_a_layout(void **state)
 {
     (void)state;
     setenv("MADE_UP_CPU", "1", 1);
-    tally seen = run_detour("two-programs", "10 10, some 1000 500, whole 1000 1000");
+    tally seen = run_profiled("two-programs", "10 10, some 1000 500, whole 1000 1000");
     unsetenv("MADE_UP_CPU");
     assert_int_equal(seen.builds, 7); /* three of the program's, two rewritten, two conversions */
     json_t *report = load_report();

@@ -18,6 +18,8 @@
 
 static char folder[] = "/tmp/restride-replies-XXXXXX";
 
+static rs_rewriter rewriter, silent;
+
 static void write_file(const char *path, const char *text)
 {
     assert_int_equal(rs_text_write_file(path, text, strlen(text)), RESTRIDE_OK);
@@ -35,7 +37,7 @@ static json_t *ask(bool cache_only)
         setenv("RESTRIDE_CACHE_ONLY", "1", 1);
     else
         unsetenv("RESTRIDE_CACHE_ONLY");
-    restride_status status = rs_rewriter_ask(REWRITER, request, &reply);
+    restride_status status = rs_rewriter_ask(&rewriter, request, &reply);
     assert_true((status == RESTRIDE_OK) == (reply != NULL));
     if (!cache_only)
         assert_int_equal(status, RESTRIDE_OK);
@@ -67,6 +69,8 @@ static int make_folder(void **state)
     if (mkdtemp(folder) == NULL || chdir(folder) != 0 || mkdir("first", 0700) != 0 ||
         mkdir("second", 0700) != 0 || mkdir("second/part", 0700) != 0 || mkdir("other", 0700) != 0)
         return -1;
+    rs_rewriter_init(&rewriter, REWRITER);
+    rs_rewriter_init(&silent, "./silent");
     setenv("XDG_CACHE_HOME", folder, 1);
     unsetenv("CPATH");
     unsetenv("C_INCLUDE_PATH");
@@ -157,7 +161,7 @@ static void *ask_silent(void *data)
     json_t *reply = NULL, *request = json_pack("{s:s}", "source", "");
     double *took = data;
     *took = seconds();
-    assert_int_equal(rs_rewriter_start("./silent", request, &reply), RESTRIDE_IO);
+    assert_int_equal(rs_rewriter_start(&silent, request, &reply), RESTRIDE_IO);
     *took = seconds() - *took;
     assert_null(reply);
     json_decref(request);
@@ -206,7 +210,7 @@ static void test_abandoned(void **state)
     if (child == 0) {
         bool right = pthread_create(&thread, NULL, ask_silent, &took) == 0;
         nanosleep(&(struct timespec){0, 300000000}, NULL);
-        rs_rewriter_abandon();
+        rs_rewriter_abandon(&silent);
         pthread_join(thread, NULL);
         _exit(right && took > 0.2 && took < 5 ? 0 : 1);
     }

@@ -11,7 +11,7 @@
  *   NO_READY      commands do not wait for the last conversion of another queue
  *   NO_USERS      conversions do not wait for the uses of other queues
  *   ALL_IN_ORDER  the second queue is taken for one in order
- *   NO_WAY_HOME   the table lets a buffer go from one layout to another without its way back
+ *   NO_RESTORE   the table lets a buffer go from one layout to another without a conversion back
  *   NOT_NOTED     uses are not noted
  */
 #ifndef OPERATIONS
@@ -35,7 +35,7 @@ byte count;
 byte layout, users_now, changes_now;
 
 /* The record. */
-byte residence; /* 0: home */
+byte layout_now; /* 0: the original */
 byte ready = NONE, ready_queue;
 bool used_by[2];
 
@@ -65,8 +65,8 @@ inline wait_until_ready(queue)
 #endif
 }
 
-/* rs_command_own() */
-inline own(queue)
+/* rs_command_wait_for_users() */
+inline wait_for_users(queue)
 {
     wait_until_ready(queue);
 #ifndef NO_USERS
@@ -91,17 +91,17 @@ inline own(queue)
 
 inline convert(queue, before, after)
 {
-    own(queue);
+    wait_for_users(queue);
     append(change, queue, before, after, waits);
     ready = count - 1;
     ready_queue = queue;
     used_by[0] = false;
     used_by[1] = false;
     waits = waits | BIT(ready);
-    residence = after
+    layout_now = after
 }
 
-/* rs_command_use(): what the table says of home and away. The lock is held. */
+/* rs_command_use(): what the table says of original and converted. The lock is held. */
 proctype program()
 {
     byte left = OPERATIONS, queue, wanted, other;
@@ -117,13 +117,13 @@ proctype program()
             fi;
             select (wanted : 0 .. LAYOUTS - 1);
             if
-#ifndef NO_WAY_HOME
-            :: residence != wanted && residence != 0 -> convert(queue, residence, 0)
+#ifndef NO_RESTORE
+            :: layout_now != wanted && layout_now != 0 -> convert(queue, layout_now, 0)
 #endif
             :: else
             fi;
             if
-            :: residence != wanted -> convert(queue, 0, wanted)
+            :: layout_now != wanted -> convert(queue, 0, wanted)
             :: else
             fi;
             wait_until_ready(queue);

@@ -6,8 +6,8 @@
  *     opencl/   the calls of a program: commands, kernels, programs, queues, buffers
  *        |
  *     core/     choice -> knowledge -> policy       which form of a kernel a launch uses
- *        |      parts -> coherence -> residences    buffers, conversions, and who waits for whom
- *        |      ending, report, timing, events
+ *        |      parts -> coherence -> device_layouts   buffers, conversions, order between commands
+ *        |      process_exit, report, timing, events
  *        v
  *     api.h, converter.h   what the core asks of the API:  <- opencl/api.c, opencl/converter.c
  *
@@ -16,8 +16,12 @@
  *   event   completes with a command; one reference is held by whoever keeps it
  *   memory  a buffer, or an allocation by its first address. Interior pointers and sub-buffers are
  *           found by the API's side, which hands the core the record of the whole and a range.
- *           Pinned, managed and host memory never leaves the program's layout: rs_buffer.pinned.
+ *           Pinned, managed and host memory never leaves the program's layout:
+ *           rs_buffer.kept_reason.
  *   group   what shares memory and streams: a context
+ *
+ * A layer (rs_layer in state.h) is the context of all of this. The API's side makes one when it is
+ * loaded; each record of the core leads to the layer that it is of.
  *
  * Errors are the API's own numbers; 0 is success in both. Handles are compared and handed back,
  * never looked into. The functions take no lock of the layer and are called with it, but those that

@@ -3,15 +3,15 @@
  * prints it for a document, test_core drives it with random programs, and tools/model/buffer.pml
  * has the order of commands for spin.
  *
- *   home    its bytes are in the program's layout, and may leave it
- *   mapped  the same while the program has it mapped: it may not
- *   pinned  the same for good
- *   away    in the layout of buffer->residence
- *   lost    between two layouts, after a conversion that failed midway
+ *   original   its bytes are in the program's layout, and may be converted
+ *   mapped     the same while the program has it mapped: it may not be converted
+ *   kept       the same for good
+ *   converted  in the layout of buffer->layout
+ *   lost       between two layouts, after a conversion that failed midway
  *
  * What holds in every state, whenever the lock is free:
- *   - a buffer is away if and only if it has a residence, and then it is neither mapped nor lost;
- *   - who is away has its way back, and nobody else has one;
+ *   - a buffer is converted if and only if it has a layout, and then it is neither mapped nor lost;
+ *   - a converted buffer has the workspace of its conversion back, and no other buffer has one;
  *   - `ready` is the last conversion. Every command enqueued since waits for it, or is behind it in
  *     the same in-order queue;
  *   - `users` has every queue with a command enqueued since that may still use the buffer. The next
@@ -23,34 +23,34 @@
 #include "layer/core/state.h"
 
 typedef enum {
-    RS_BUFFER_HOME,
+    RS_BUFFER_ORIGINAL,
     RS_BUFFER_MAPPED,
-    RS_BUFFER_PINNED,
-    RS_BUFFER_AWAY,
+    RS_BUFFER_KEPT,
+    RS_BUFFER_CONVERTED,
     RS_BUFFER_LOST,
     RS_BUFFER_STATES
 } rs_buffer_state;
 
 typedef enum {
-    RS_USE_HOME,      /* a command needs the program's layout */
-    RS_USE_SAME,      /* a launch needs the layout that it is in */
-    RS_USE_OTHER,     /* a launch needs another one, which it has reserved */
-    RS_USE_UNSEEN,    /* a command does not look at its bytes: all are replaced, or none is read */
-    RS_REPLACED_HOME, /* a command has replaced all of them, in the program's layout */
-    RS_REPLACED_AWAY, /* in another one, which it has reserved */
-    RS_RESTORE,       /* it is to come home at once, for good or for now */
-    RS_TORN,          /* a conversion has failed midway */
+    RS_USE_ORIGINAL, /* a command needs the program's layout */
+    RS_USE_SAME,     /* a launch needs the layout that it is in */
+    RS_USE_OTHER,    /* a launch needs another one, which it has reserved */
+    RS_USE_OPAQUE,   /* a command does not look at its bytes: all are replaced, or none is read */
+    RS_REPLACED_ORIGINAL,  /* a command has replaced all of them, in the program's layout */
+    RS_REPLACED_CONVERTED, /* in another one, which it has reserved */
+    RS_RESTORE,            /* it is restored at once, for good or for now */
+    RS_TORN,               /* a conversion has failed midway */
     RS_BUFFER_EVENTS
 } rs_buffer_event;
 
 typedef enum {
     RS_DO_NOTHING,
-    RS_DO_CONVERT,            /* to the other layout */
-    RS_DO_BRING_BACK,         /* to the program's */
-    RS_DO_BRING_BACK_CONVERT, /* one after the other */
-    RS_DO_SETTLE,             /* the bytes are there already: note where */
-    RS_DO_GIVE_UP,            /* what it held for its way */
-    RS_DO_REFUSE,             /* the command fails with rs_api_lost */
+    RS_DO_CONVERT,         /* to the other layout */
+    RS_DO_RESTORE,         /* to the program's */
+    RS_DO_RESTORE_CONVERT, /* one after the other */
+    RS_DO_SET_LAYOUT,      /* the bytes are there already: note where */
+    RS_DO_RELEASE,         /* its workspaces */
+    RS_DO_REFUSE,          /* the command fails with rs_api_lost */
 } rs_buffer_action;
 
 typedef struct {

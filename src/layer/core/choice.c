@@ -1,9 +1,9 @@
 /* Which form a launch uses: see choice.h. */
 #include "layer/core/choice.h"
 
+#include "layer/core/device_layouts.h"
 #include "layer/core/file_limit.h"
 #include "layer/core/report.h"
-#include "layer/core/residences.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
 #include "rewrite/launch_limits.h"
@@ -21,7 +21,7 @@ static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, rs_
         if (i == wanted->index || kernel->arguments[i].buffer == NULL)
             continue;
         if (kernel->arguments[i].buffer != buffer) {
-            const rs_view *view = rs_view_find(kernel->arguments[i].buffer);
+            const rs_view *view = rs_view_find(kernel->layer, kernel->arguments[i].buffer);
             if (view != NULL && view->parent->handle == buffer)
                 return true;
             continue;
@@ -38,8 +38,8 @@ static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, rs_
 static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_target *wanted)
 {
     rs_allocation handle = kernel->arguments[wanted->index].buffer;
-    rs_buffer *buffer = rs_buffer_find(handle);
-    if (rs_view_find(handle) != NULL)
+    rs_buffer *buffer = rs_buffer_find(kernel->layer, handle);
+    if (rs_view_find(kernel->layer, handle) != NULL)
         return "the argument is a sub-buffer";
     if (buffer == NULL)
         return "the argument is not a buffer that the layer knows";
@@ -47,8 +47,8 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
         return "the buffer is also bound to an argument with another layout";
     if (buffer->context->handle != queue->context)
         return "the buffer is of another context than the queue";
-    if (buffer->pinned != NULL)
-        return buffer->pinned;
+    if (buffer->kept_reason != NULL)
+        return buffer->kept_reason;
     if (buffer->map_count > 0)
         return "the buffer is mapped while the kernel is launched";
     if (buffer->size < wanted->relayout.record.size)
@@ -73,7 +73,7 @@ static bool is_too_large(const rs_range *r)
 
 static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_range *r)
 {
-    const char *why = rs_layer_frozen();
+    const char *why = rs_layer_frozen(kernel->layer);
     size_t i = 0;
     if (is_too_large(r))
         why = "the launch has too many work-items";
@@ -92,7 +92,7 @@ static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue, const r
 
 rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target)
 {
-    return rs_buffer_find(kernel->arguments[kernel->targets[target].index].buffer);
+    return rs_buffer_find(kernel->layer, kernel->arguments[kernel->targets[target].index].buffer);
 }
 
 bool rs_target_seen_before(const rs_kernel *kernel, size_t target)
@@ -113,7 +113,7 @@ static void predict(const rs_kernel *kernel, rs_device device, rs_policy_knowled
         const rs_target *target = &kernel->targets[i];
         double size = (double)rs_target_buffer(kernel, i)->size;
         bool one_for_all = target->regular + target->irregular == 0;
-        double ratio = one_for_all ? 1 : rs_knowledge_predict(target, device);
+        double ratio = one_for_all ? 1 : rs_knowledge_predict(kernel->layer, target, device);
         bytes += size;
         faster += size / ratio;
         regular += target->regular;
@@ -129,8 +129,7 @@ static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double wor
         rs_knowledge_covers(kernel->known, work_items))
         return kernel->known;
     kernel->known_device = device;
-    kernel->known = rs_known_kernel_find(kernel->program->hash, kernel->facts->name, device,
-                                         kernel->targets[0].relayout.tile, work_items);
+    kernel->known = rs_known_kernel_find(kernel, device, work_items);
     if (kernel->known != NULL)
         predict(kernel, device, &kernel->known->knowledge);
     return kernel->known;
@@ -138,8 +137,8 @@ static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double wor
 
 static bool in_layout(const rs_buffer *buffer, const rs_target *target)
 {
-    return buffer->residence != NULL &&
-           rs_relayout_equal(&buffer->residence->relayout, &target->relayout);
+    return buffer->layout != NULL &&
+           rs_relayout_equal(&buffer->layout->relayout, &target->relayout);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -173,7 +172,8 @@ static double predicted_rate(const rs_choice *choice, rs_device device, double l
     double faster = choice->known->knowledge.is_unsure ? 1 : HUGE_VAL;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
-        double ratio = rs_knowledge_predict_whole(target, device) * (target->is_changed ? 1 : 0.5);
+        double ratio = rs_knowledge_predict_whole(kernel->layer, target, device) *
+                       (target->is_changed ? 1 : 0.5);
         faster = fmin(faster, ratio);
     }
     return least_rate * fmax(faster, 1);
@@ -188,9 +188,9 @@ bool rs_kernel_is_looked_at(const rs_kernel *kernel)
 static double elapsed_seconds(const rs_kernel *kernel)
 {
     const bool is_new = kernel->facts->launches < LAUNCHES_BETWEEN_LOOKS;
-    if (rs_the_layer.owed > 0 && (is_new || rs_kernel_is_looked_at(kernel)))
-        rs_the_layer.elapsed = rs_layer_clock() - rs_the_layer.loaded_at;
-    return rs_the_layer.elapsed;
+    if (kernel->layer->owed > 0 && (is_new || rs_kernel_is_looked_at(kernel)))
+        kernel->layer->elapsed = rs_layer_clock() - kernel->layer->loaded_at;
+    return kernel->layer->elapsed;
 }
 
 /* The conversions that either form needs, and how long the layout has been wanted. */
@@ -201,8 +201,8 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
                                   .run = (size_t)-1,
                                   .previous_run = (size_t)-1,
                                   .start_seconds =
-                                      choice->known->first_launch - rs_the_layer.loaded_at,
-                                  .owed_seconds = rs_the_layer.owed,
+                                      choice->known->first_launch - kernel->layer->loaded_at,
+                                  .owed_seconds = kernel->layer->owed,
                                   .elapsed_seconds = elapsed_seconds(kernel)};
     const bool is_tried = choice->known->knowledge.moved.count > 0;
     const double rate = least_rate(choice);
@@ -212,19 +212,19 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
         if (rs_target_seen_before(kernel, i))
             continue;
-        double seconds = rs_knowledge_conversion_seconds(device, buffer->size, rate);
-        if (buffer->residence != NULL)
+        double seconds = rs_knowledge_conversion_seconds(kernel->layer, device, buffer->size, rate);
+        if (buffer->layout != NULL)
             described.back_seconds += seconds;
         if (!in_layout(buffer, &kernel->targets[i])) {
-            const double times = buffer->residence != NULL ? 2 : 1;
+            const double times = buffer->layout != NULL ? 2 : 1;
             described.there_seconds += times * seconds;
             described.there_predicted +=
-                times * rs_knowledge_conversion_seconds(device, buffer->size, fast);
+                times * rs_knowledge_conversion_seconds(kernel->layer, device, buffer->size, fast);
         }
         if (rs_relayout_needs_plans(&kernel->targets[i].relayout, buffer->size) &&
-            rs_residence_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
-                                     buffer->size))
-            described.plan_seconds += rs_knowledge_plan_seconds(device);
+            rs_device_layout_lacks_plans(buffer->context, device, &kernel->targets[i].relayout,
+                                         buffer->size))
+            described.plan_seconds += rs_knowledge_plan_seconds(kernel->layer, device);
         described.run = smaller(described.run, buffer->run);
         described.previous_run = smaller(described.previous_run, buffer->previous_run);
         choice->known->bytes_to_convert += buffer->size;
@@ -237,7 +237,8 @@ bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device)
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
-        if (buffer != NULL && rs_residence_is_pending(buffer->context, device, &wanted->relayout))
+        if (buffer != NULL &&
+            rs_device_layout_is_pending(buffer->context, device, &wanted->relayout))
             return true;
     }
     return false;
@@ -249,8 +250,8 @@ static bool begin_conversions(const rs_kernel *kernel, rs_device device)
     bool pending = false;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
-        pending = rs_residence_begin(buffer->context, device, &kernel->targets[i].relayout,
-                                     buffer->size) ||
+        pending = rs_device_layout_begin(buffer->context, device, &kernel->targets[i].relayout,
+                                         buffer->size) ||
                   pending;
     }
     return pending;
@@ -265,8 +266,8 @@ static void count_plans(const rs_choice *choice, rs_device device)
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
         if (!rs_relayout_needs_plans(wanted, buffer->size))
             continue;
-        double seconds = rs_residence_take_seconds(buffer->context, device, wanted);
-        rs_knowledge_add_plan(device, seconds);
+        double seconds = rs_device_layout_take_seconds(buffer->context, device, wanted);
+        rs_knowledge_add_plan(kernel->layer, device, seconds);
         choice->known->knowledge.trial_seconds += seconds;
     }
 }
@@ -282,7 +283,7 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue)
     rs_kernel *kernel = choice->kernel;
     if (kernel->policy != RS_POLICY_AUTO)
         return true;
-    rs_residences_hold_off();
+    rs_device_layouts_defer(kernel->layer);
     choice->known = known_on(kernel, queue->device, choice->work_items);
     if (choice->known == NULL)
         return false;
@@ -294,7 +295,8 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue)
     if (kernel->rewritten[RS_FORM_ANY] == NULL)
         decision = (rs_policy_decision){false, decision.rewritten ? not_built : decision.reason, 0,
                                         RS_AGAINST_LAYOUT};
-    /* Nothing is so urgent that it could not wait for a compiler: await_build() does, a little. */
+    /* Nothing is so urgent that it could not wait for a compiler: wait_for_build() does, a little.
+     */
     choice->known->awaits_build = decision.rewritten && described.there_seconds > 0 &&
                                   begin_conversions(kernel, queue->device);
     if (choice->known->awaits_build)
@@ -337,13 +339,13 @@ static bool are_in_place(rs_choice *choice)
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
         if (!in_layout(buffer, &kernel->targets[i]))
             return false;
-        choice->residences[i] = buffer->residence;
+        choice->layouts[i] = buffer->layout;
     }
     return true;
 }
 
-/* Finds the residences, and all that the buffers need on the way. */
-static bool find_residences(rs_choice *choice, rs_command *command)
+/* Finds the layouts, and all that the buffers need on the way. */
+static bool find_layouts(rs_choice *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
     rs_device device = command->queue->device;
@@ -362,13 +364,12 @@ static bool find_residences(rs_choice *choice, rs_command *command)
         const rs_target *wanted = &kernel->targets[i];
         const char *why = NULL;
         rs_buffer *buffer = rs_target_buffer(kernel, i);
-        const rs_residence *residence =
-            rs_residence_find(buffer->context, device, &wanted->relayout, buffer->size, &why);
-        choice->residences[i] = residence;
-        if (residence != NULL && rs_command_reserve(command, buffer, residence))
+        const rs_device_layout *layout =
+            rs_device_layout_find(buffer->context, device, &wanted->relayout, buffer->size, &why);
+        choice->layouts[i] = layout;
+        if (layout != NULL && rs_command_reserve(command, buffer, layout))
             continue;
-        rs_report_hold(kernel->facts, wanted->index,
-                       residence != NULL ? restride_last_error() : why);
+        rs_report_hold(kernel->facts, wanted->index, layout != NULL ? restride_last_error() : why);
         rs_kernel_unreserve(kernel);
         return false;
     }
@@ -385,5 +386,5 @@ void rs_choose(rs_choice *choice, rs_command *command)
         return;
     if (kernel->rewritten[RS_FORM_ANY] == NULL && kernel->program->rewritten != NULL)
         return; /* the driver could not make it; without a program policy auto is only asked why */
-    choice->rewritten = policy_wants(choice, queue) && find_residences(choice, command);
+    choice->rewritten = policy_wants(choice, queue) && find_layouts(choice, command);
 }

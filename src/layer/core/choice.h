@@ -18,13 +18,13 @@ typedef struct {
     const size_t *offset, *global, *local;
 } rs_range;
 
-/* The first four are given, and room for RS_MOST_TARGETS residences. */
+/* The first four are given, and room for RS_MOST_TARGETS layouts. */
 typedef struct {
     rs_kernel *kernel;
     const rs_range *range;
     double work_items;
-    const rs_residence **residences; /* of each target, when `rewritten` */
-    rs_known_kernel *known;          /* NULL: no policy to ask */
+    const rs_device_layout **layouts; /* of each target, when `rewritten` */
+    rs_known_kernel *known;           /* NULL: no policy to ask */
     bool rewritten;
     bool by_policy; /* the program's own kernel by choice: its buffers could be had otherwise */
     bool is_trial;  /* it is to be timed */

@@ -4,17 +4,17 @@
 
 #include "base/log.h"
 #include "layer/core/buffer.h"
-#include "layer/core/ending.h"
 #include "layer/core/events.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/report.h"
 #include "layer/core/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The same layout for another device of the context has another residence: only the layout counts.
+/* The same layout for another device of the context has another layout: only the layout counts.
  */
-static bool same_layout(const rs_residence *a, const rs_residence *b)
+static bool same_layout(const rs_device_layout *a, const rs_device_layout *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
@@ -46,25 +46,26 @@ void rs_command_wait(rs_command *command, rs_event event)
     command->wait_list = command->joined;
 }
 
-static void note_thread(void)
+static void note_thread(rs_layer *layer)
 {
     const pthread_t self = pthread_self();
-    if (!rs_the_layer.has_a_thread)
-        rs_the_layer.first_thread = self;
-    rs_the_layer.has_a_thread = true;
-    if (!pthread_equal(rs_the_layer.first_thread, self))
-        rs_the_layer.has_several_threads = true;
+    if (!layer->has_a_thread)
+        layer->first_thread = self;
+    layer->has_a_thread = true;
+    if (!pthread_equal(layer->first_thread, self))
+        layer->has_several_threads = true;
 }
 
-void rs_command_begin(rs_command *command, rs_stream queue, unsigned wait_count,
+void rs_command_begin(rs_command *command, rs_layer *layer, rs_stream queue, unsigned wait_count,
                       const void *wait_list)
 {
-    rs_layer_lock();
-    note_thread();
-    *command = (rs_command){.handle = queue, .wait_count = wait_count, .wait_list = wait_list};
+    rs_layer_lock(layer);
+    note_thread(layer);
+    *command = (rs_command){
+        .layer = layer, .handle = queue, .wait_count = wait_count, .wait_list = wait_list};
     /* A wait list that the driver is going to refuse is not for us to extend. */
     if ((wait_count == 0) == (wait_list == NULL))
-        command->queue = rs_queue_of(queue);
+        command->queue = rs_queue_of(layer, queue);
     command->is_profiled = command->queue != NULL && command->queue->profiling;
 }
 
@@ -78,22 +79,22 @@ static void forget_list(rs_command *command)
 void rs_command_end(rs_command *command)
 {
     forget_list(command);
-    rs_layer_unlock();
+    rs_layer_unlock(command->layer);
 }
 
-bool rs_command_divert(rs_command *command, rs_stream handle, rs_event event)
+bool rs_command_redirect(rs_command *command, rs_stream handle, rs_event event)
 {
-    rs_command diverted = *command;
-    diverted.handle = handle;
-    diverted.is_profiled = true;
-    diverted.wait_count = 0;
-    diverted.wait_list = diverted.joined = NULL;
-    diverted.joined_capacity = 0;
-    rs_command_wait(&diverted, event);
-    if (diverted.error != 0)
+    rs_command redirected = *command;
+    redirected.handle = handle;
+    redirected.is_profiled = true;
+    redirected.wait_count = 0;
+    redirected.wait_list = redirected.joined = NULL;
+    redirected.joined_capacity = 0;
+    rs_command_wait(&redirected, event);
+    if (redirected.error != 0)
         return false;
     forget_list(command);
-    *command = diverted;
+    *command = redirected;
     return true;
 }
 
@@ -123,14 +124,14 @@ static bool add_user(rs_users *users, rs_queue *queue)
 
 static void finish(const rs_queue *queue)
 {
-    rs_queues_flush(queue->context);
+    rs_queues_flush(queue->layer, queue->context);
     rs_api_stream_finish(queue->handle);
 }
 
 void rs_queue_retire(rs_queue *queue)
 {
     rs_buffer *buffer;
-    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;) {
+    for (size_t at = 0; (buffer = rs_map_next(&queue->layer->buffers, &at)) != NULL;) {
         rs_users *users = &buffer->users;
         if (buffer->ready_queue == queue)
             buffer->ready_queue = NULL;
@@ -168,7 +169,7 @@ void rs_buffer_forget(rs_buffer *buffer)
 {
     rs_buffer_end_run(buffer);
     rs_buffer_unreserve(buffer);
-    rs_route_leave(&buffer->route);
+    rs_workspace_release(&buffer->workspace);
     clear_users(&buffer->users);
     if (buffer->ready != NULL)
         rs_api_event_release(buffer->ready);
@@ -191,11 +192,11 @@ static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
     if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
         return;
     if (elsewhere && buffer->ready_queue != NULL && !rs_event_is_over(buffer->ready))
-        rs_queues_flush(command->queue->context);
+        rs_queues_flush(command->layer, command->queue->context);
     rs_command_wait(command, buffer->ready);
 }
 
-void rs_command_own(rs_command *command, rs_buffer *buffer)
+void rs_command_wait_for_users(rs_command *command, rs_buffer *buffer)
 {
     wait_until_ready(command, buffer);
     for (size_t i = 0; i < buffer->users.event_count; i++)
@@ -224,14 +225,14 @@ void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event)
     clear_users(&buffer->users);
 }
 
-bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residence *residence)
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout)
 {
     rs_event placed;
-    if (same_layout(buffer->residence, residence))
+    if (same_layout(buffer->layout, layout))
         return true;
     rs_buffer_unreserve(buffer);
-    if (rs_route_take(residence->converter, command->queue->handle, buffer->size, &buffer->reserved,
-                      &placed) != RESTRIDE_OK)
+    if (rs_workspace_take(layout->converter, command->queue->handle, buffer->size,
+                          &buffer->reserved, &placed) != RESTRIDE_OK)
         return false;
     if (placed == NULL)
         return true;
@@ -242,19 +243,19 @@ bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residen
 
 void rs_buffer_unreserve(rs_buffer *buffer)
 {
-    rs_route_leave(&buffer->reserved);
+    rs_workspace_release(&buffer->reserved);
 }
 
-void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence)
+void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout)
 {
-    if (same_layout(buffer->residence, residence))
+    if (same_layout(buffer->layout, layout))
         return;
-    rs_route_leave(&buffer->route);
-    if (residence != NULL) {
-        buffer->route = buffer->reserved;
-        buffer->reserved = (rs_route){NULL, NULL};
+    rs_workspace_release(&buffer->workspace);
+    if (layout != NULL) {
+        buffer->workspace = buffer->reserved;
+        buffer->reserved = (rs_workspace){NULL, NULL};
     }
-    buffer->residence = residence;
+    buffer->layout = layout;
 }
 
 static rs_buffer_action step_of(const rs_buffer *buffer, rs_buffer_event event)
@@ -264,15 +265,16 @@ static rs_buffer_action step_of(const rs_buffer *buffer, rs_buffer_event event)
 
 static void lose(rs_buffer *buffer)
 {
-    if (step_of(buffer, RS_TORN) != RS_DO_GIVE_UP)
+    if (step_of(buffer, RS_TORN) != RS_DO_RELEASE)
         return;
     rs_report_note_always(
+        buffer->context->layer,
         "A conversion of a buffer of %zu bytes failed midway, so its content is lost and "
         "every command on it fails with %s: %s",
         buffer->size, rs_api_lost_name, restride_last_error());
     rs_buffer_end_run(buffer);
     rs_buffer_unreserve(buffer);
-    rs_buffer_settle(buffer, NULL);
+    rs_buffer_set_layout(buffer, NULL);
     buffer->is_lost = true;
 }
 
@@ -287,13 +289,13 @@ void rs_buffer_look_for_failure(rs_buffer *buffer)
     lose(buffer);
 }
 
-void rs_layer_look_for_failures(void)
+void rs_layer_look_for_failures(rs_layer *layer)
 {
     rs_buffer *buffer;
-    rs_layer_lock();
-    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+    rs_layer_lock(layer);
+    for (size_t at = 0; (buffer = rs_map_next(&layer->buffers, &at)) != NULL;)
         rs_buffer_look_for_failure(buffer);
-    rs_layer_unlock();
+    rs_layer_unlock(layer);
 }
 
 static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
@@ -302,57 +304,59 @@ static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
     if (is_torn)
         lose(buffer);
     else
-        rs_report_note("A conversion failed: %s", restride_last_error());
+        rs_report_note(command->layer, "A conversion failed: %s", restride_last_error());
     command->is_refused = !is_torn;
     return rs_api_lost;
 }
 
-static int enqueue_conversion(rs_command *command, rs_buffer *buffer, const rs_residence *residence,
-                              rs_direction direction)
+static int enqueue_conversion(rs_command *command, rs_buffer *buffer,
+                              const rs_device_layout *layout, rs_direction direction)
 {
     rs_conversion made;
-    const size_t record = residence->relayout.record.size, count = buffer->size / record;
-    const rs_route *route = direction == RS_THERE ? &buffer->reserved : &buffer->route;
-    if (rs_converter_enqueue(residence->converter, route, command->handle, buffer->handle,
+    const size_t record = layout->relayout.record.size, count = buffer->size / record;
+    const rs_workspace *workspace =
+        direction == RS_FORWARD ? &buffer->reserved : &buffer->workspace;
+    if (rs_converter_enqueue(layout->converter, workspace, command->handle, buffer->handle,
                              buffer->size, direction, command->wait_count, command->wait_list,
                              &made) != RESTRIDE_OK)
         return fail_conversion(command, buffer, made.is_torn);
     rs_buffer_changed(buffer, command->queue, made.event);
-    rs_buffer_settle(buffer, direction == RS_THERE ? residence : NULL);
+    rs_buffer_set_layout(buffer, direction == RS_FORWARD ? layout : NULL);
     /* In an in-order queue too: some drivers complete commands that move no bytes, a migration for
      * example, before the commands in front of them. */
     rs_command_wait(command, made.event);
     rs_api_event_retain(made.event);
-    rs_timing_take(&(rs_timed){.event = made.event,
-                               .began = made.began,
-                               .back = direction == RS_BACK,
-                               .bytes = count * record,
-                               .is_profiled = command->is_profiled,
-                               .device = command->queue->device});
+    rs_timing_take(command->layer, &(rs_timed){.event = made.event,
+                                               .began = made.began,
+                                               .back = direction == RS_INVERSE,
+                                               .bytes = count * record,
+                                               .is_profiled = command->is_profiled,
+                                               .device = command->queue->device});
     return 0;
 }
 
-bool rs_buffer_can_come_back(const rs_buffer *buffer)
+bool rs_buffer_restore_has_run(const rs_buffer *buffer)
 {
-    return rs_converter_has_run(buffer->residence->converter, &buffer->route, RS_BACK);
+    return rs_converter_has_run(buffer->layout->converter, &buffer->workspace, RS_INVERSE);
 }
 
-/* On a queue of its own, of the device that has what the way back takes. */
-int rs_buffer_bring_back(rs_buffer *buffer)
+/* On a queue of its own, of the device that has what the conversion takes. */
+int rs_buffer_restore(rs_buffer *buffer)
 {
+    rs_layer *layer = buffer->context->layer;
     int error;
-    if (!rs_ending_admits(rs_buffer_can_come_back(buffer)))
+    if (!rs_exit_admits(layer, rs_buffer_restore_has_run(buffer)))
         return rs_api_lost;
-    rs_queue own = {.device = buffer->residence->device};
+    rs_queue own = {.layer = layer, .device = buffer->layout->device};
     error = rs_api_stream_open(buffer->context->handle, own.device, &own.handle);
     if (error != 0)
         return error;
-    rs_command command = {.queue = &own, .handle = own.handle};
-    rs_layer_lock();
-    rs_command_own(&command, buffer);
+    rs_command command = {.layer = layer, .queue = &own, .handle = own.handle};
+    rs_layer_lock(layer);
+    rs_command_wait_for_users(&command, buffer);
     error = command.error;
     if (error == 0)
-        error = enqueue_conversion(&command, buffer, buffer->residence, RS_BACK);
+        error = enqueue_conversion(&command, buffer, buffer->layout, RS_INVERSE);
     if (buffer->ready_queue == &own)
         buffer->ready_queue = NULL;
     rs_command_end(&command);
@@ -360,20 +364,20 @@ int rs_buffer_bring_back(rs_buffer *buffer)
     return error;
 }
 
-/* Beside the command's queue the way back is a user of the buffer like others, and waited for. */
-static int bring_back(rs_command *command, rs_buffer *buffer)
+/* On another queue the conversion is a user of the buffer like others, and waited for. */
+static int restore(rs_command *command, rs_buffer *buffer)
 {
-    if (buffer->residence->device != command->queue->device) {
-        int error = rs_buffer_bring_back(buffer);
+    if (buffer->layout->device != command->queue->device) {
+        int error = rs_buffer_restore(buffer);
         if (error == 0)
             wait_until_ready(command, buffer);
         return error != 0 ? error : command->error;
     }
-    if (!rs_ending_admits(rs_buffer_can_come_back(buffer)))
+    if (!rs_exit_admits(command->layer, rs_buffer_restore_has_run(buffer)))
         return rs_api_lost;
-    rs_command_own(command, buffer);
+    rs_command_wait_for_users(command, buffer);
     return command->error != 0 ? command->error
-                               : enqueue_conversion(command, buffer, buffer->residence, RS_BACK);
+                               : enqueue_conversion(command, buffer, buffer->layout, RS_INVERSE);
 }
 
 static void note_use(rs_command *command, rs_buffer *buffer)
@@ -393,44 +397,45 @@ static bool is_followed(const rs_command *command, const rs_buffer *buffer)
 
 void rs_command_touch(rs_command *command, rs_allocation handle)
 {
-    rs_buffer *buffer = rs_buffer_behind(handle);
+    rs_buffer *buffer = rs_buffer_behind(command->layer, handle);
     if (!is_followed(command, buffer))
         return;
-    if (step_of(buffer, RS_USE_UNSEEN) == RS_DO_REFUSE)
+    if (step_of(buffer, RS_USE_OPAQUE) == RS_DO_REFUSE)
         command->error = rs_api_lost;
     else
         note_use(command, buffer);
 }
 
 /* By the launch that has reserved what it takes. */
-static int convert(rs_command *command, rs_buffer *buffer, const rs_residence *residence)
+static int convert(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout)
 {
-    if (!rs_ending_admits(rs_converter_has_run(residence->converter, &buffer->reserved, RS_THERE)))
+    if (!rs_exit_admits(command->layer,
+                        rs_converter_has_run(layout->converter, &buffer->reserved, RS_FORWARD)))
         return rs_api_lost;
-    rs_command_own(command, buffer);
+    rs_command_wait_for_users(command, buffer);
     return command->error != 0 ? command->error
-                               : enqueue_conversion(command, buffer, residence, RS_THERE);
+                               : enqueue_conversion(command, buffer, layout, RS_FORWARD);
 }
 
-void rs_command_use(rs_command *command, rs_allocation handle, const rs_residence *residence)
+void rs_command_use(rs_command *command, rs_allocation handle, const rs_device_layout *layout)
 {
-    rs_buffer *buffer = rs_buffer_behind(handle);
+    rs_buffer *buffer = rs_buffer_behind(command->layer, handle);
     if (!is_followed(command, buffer))
         return;
-    if (residence == NULL && !command->keeps_run)
+    if (layout == NULL && !command->keeps_run)
         rs_buffer_end_run(buffer);
-    if (!same_layout(buffer->residence, residence))
+    if (!same_layout(buffer->layout, layout))
         rs_buffer_look_for_failure(buffer);
-    const rs_buffer_event event = residence == NULL                           ? RS_USE_HOME
-                                  : same_layout(buffer->residence, residence) ? RS_USE_SAME
-                                                                              : RS_USE_OTHER;
+    const rs_buffer_event event = layout == NULL                        ? RS_USE_ORIGINAL
+                                  : same_layout(buffer->layout, layout) ? RS_USE_SAME
+                                                                        : RS_USE_OTHER;
     const rs_buffer_action action = step_of(buffer, event);
     if (action == RS_DO_REFUSE)
         command->error = rs_api_lost;
-    if (action == RS_DO_BRING_BACK || action == RS_DO_BRING_BACK_CONVERT)
-        command->error = bring_back(command, buffer);
-    if (command->error == 0 && (action == RS_DO_CONVERT || action == RS_DO_BRING_BACK_CONVERT))
-        command->error = convert(command, buffer, residence);
+    if (action == RS_DO_RESTORE || action == RS_DO_RESTORE_CONVERT)
+        command->error = restore(command, buffer);
+    if (command->error == 0 && (action == RS_DO_CONVERT || action == RS_DO_RESTORE_CONVERT))
+        command->error = convert(command, buffer, layout);
     if (command->error == 0)
         note_use(command, buffer);
 }

@@ -5,11 +5,12 @@
  * A command is wrapped so:
  *
  *     rs_command command;
- *     rs_command_begin(&command, queue, wait_count, wait_list);     locks the layer
- *     rs_command_use(&command, buffer, NULL);                       NULL: it must be AoS
- *     error = command.error ? command.error
- *                           : target->clEnqueue...(..., command.wait_count, command.wait_list,
- * &event); rs_command_end(&command);                                     unlocks
+ *     rs_command_begin(&command, layer, queue, wait_count, wait_list);   locks the layer
+ *     rs_command_use(&command, buffer, NULL);                            NULL: it must be AoS
+ *     error = command.error;
+ *     if (error == 0)
+ *         error = target->clEnqueue...(..., command.wait_count, command.wait_list, &event);
+ *     rs_command_end(&command);                                          unlocks
  *
  * Order between commands. Programs may use one buffer from several queues, without events, as long
  * as they only read it; a conversion writes it. So a conversion waits for every command that was
@@ -17,8 +18,8 @@
  * there; and every later command on another queue waits for the conversion's event. On one in-order
  * queue, the common case, nothing is added.
  *
- * What may fail. Before a buffer leaves the program's layout it has all memory that the way back
- * takes, so that this fails by the driver alone. A conversion that fails before its first command
+ * What may fail. Before a buffer is converted it has all memory that the conversion back takes, so
+ * that this fails by the driver alone. A conversion that fails before its first command
  * leaves the buffer as it was: a launch then takes the program's own kernel. One that fails midway
  * loses the bytes: every command on that buffer fails from then on, and the report says so. So does
  * one that fails while it runs, once that is seen: at the buffer's next conversion, or when a wait
@@ -30,8 +31,9 @@
 #include "layer/core/state.h"
 
 typedef struct {
+    rs_layer *layer;
     rs_queue *queue;  /* NULL: unknown; the command goes through as it is */
-    rs_stream handle; /* where it is enqueued: that queue, or its own (detour.h) */
+    rs_stream handle; /* where it is enqueued: that queue, or its profiling queue */
     bool is_profiled; /* has times there */
     int error;        /* of a conversion that failed: the command must not be enqueued */
     unsigned wait_count;
@@ -43,22 +45,22 @@ typedef struct {
                         enqueued */
 } rs_command;
 
-void rs_command_begin(rs_command *command, rs_stream queue, unsigned wait_count,
+void rs_command_begin(rs_command *command, rs_layer *layer, rs_stream queue, unsigned wait_count,
                       const void *wait_list);
 
-/* Brings a buffer into a residence (NULL: AoS) for this command and notes its use. A sub-buffer
+/* Brings a buffer into a layout (NULL: AoS) for this command and notes its use. A sub-buffer
  * stands for its parent, with NULL alone. Unknown handles are ignored. */
-void rs_command_use(rs_command *command, rs_allocation buffer, const rs_residence *residence);
+void rs_command_use(rs_command *command, rs_allocation buffer, const rs_device_layout *layout);
 
-/* Takes all that the buffer needs to be brought into a residence and back, so that the use can only
+/* Takes all that the buffer needs to be brought into a layout and back, so that the use can only
  * fail by the driver; false, with the reason in restride_last_error(), when that is not to be had.
  * rs_buffer_unreserve() gives it back, if the buffer was not brought there. */
-bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_residence *residence);
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout);
 void rs_buffer_unreserve(rs_buffer *buffer);
 
-/* The buffer's bytes have been replaced by others: of a residence that is reserved, or, with NULL,
+/* The buffer's bytes have been replaced by others: of a layout that is reserved, or, with NULL,
  * in the program's own layout. */
-void rs_buffer_settle(rs_buffer *buffer, const rs_residence *residence);
+void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout);
 
 /* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
  */
@@ -71,24 +73,24 @@ void rs_command_wait(rs_command *command, rs_event event);
 
 /* The command goes by another queue of the same device, which has profiling, and waits for that
  * event alone; false when memory is short. */
-bool rs_command_divert(rs_command *command, rs_stream handle, rs_event event);
+bool rs_command_redirect(rs_command *command, rs_stream handle, rs_event event);
 
 /* Before a command that changes a buffer's bytes behind other queues' backs, as a conversion does:
  * it waits for everything that may still use them. After it: who comes later waits for `event`,
  * which is taken over. */
-void rs_command_own(rs_command *command, rs_buffer *buffer);
+void rs_command_wait_for_users(rs_command *command, rs_buffer *buffer);
 void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event);
 
 /* On a queue of its own; the buffer's last conversion is that from now on. 0 or an error. */
-int rs_buffer_bring_back(rs_buffer *buffer);
+int rs_buffer_restore(rs_buffer *buffer);
 
-/* Whether what brings it back has run before. */
-bool rs_buffer_can_come_back(const rs_buffer *buffer);
+/* Whether what restores it has run before. */
+bool rs_buffer_restore_has_run(const rs_buffer *buffer);
 
 /* A conversion may also fail while it runs. That is looked for where another would follow, and
  * after a wait that failed: the buffer is lost then. */
 void rs_buffer_look_for_failure(rs_buffer *buffer);
-void rs_layer_look_for_failures(void);
+void rs_layer_look_for_failures(rs_layer *layer);
 
 /* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
 void rs_buffer_end_run(rs_buffer *buffer);

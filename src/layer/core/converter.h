@@ -5,8 +5,9 @@
  * of records. Both work in place; an array that is no larger than the scratch memory that a plan
  * may take is copied out and back instead, for plans take longer to make than it does.
  *
- * What a buffer needs on its way there and back is its route. It has it from before the first
- * command until it is back, so that no way back fails for want of memory.
+ * What a buffer needs for its conversions forward (to the kernels' layout) and inverse (back) is
+ * its workspace. It has it from before the first until it is back, so that none fails for want of
+ * memory.
  *
  * All functions are called with the layer's lock, but rs_converter_create() and rs_plans_make(),
  * which need none. Wait lists are arrays of the API's events.
@@ -18,7 +19,7 @@
 #include "layer/core/api.h"
 #include "layer/core/relayout.h"
 
-typedef enum { RS_THERE, RS_BACK } rs_direction;
+typedef enum { RS_FORWARD, RS_INVERSE } rs_direction;
 
 typedef struct rs_converter rs_converter;
 
@@ -27,7 +28,7 @@ restride_status rs_converter_create(rs_converter **converter, rs_group context, 
                                     const rs_relayout *relayout);
 void rs_converter_destroy(rs_converter *converter);
 
-/* Plans for buffers of one length, there and back, or why there are none. */
+/* Plans for buffers of one length, in both directions, or why there are none. */
 typedef struct rs_plans rs_plans;
 
 /* Whether buffers of so many bytes need plans that are not made yet. */
@@ -43,16 +44,16 @@ void rs_plans_destroy(rs_plans *plans);
 typedef struct {
     rs_plans *plans;
     rs_allocation scratch;
-} rs_route;
+} rs_workspace;
 
-/* Takes the route for a buffer of so many bytes, whose plans were made. A device may give memory
- * with the first command that uses it alone, so one is enqueued: its event, NULL if there is none,
- * is the caller's to release and comes before all conversions by the route. */
-restride_status rs_route_take(rs_converter *converter, rs_stream queue, size_t bytes,
-                              rs_route *route, rs_event *placed);
+/* Takes the workspace for a buffer of so many bytes, whose plans were made. A device may give
+ * memory with the first command that uses it alone, so one is enqueued: its event, NULL if there is
+ * none, is the caller's to release and comes before all conversions in the workspace. */
+restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size_t bytes,
+                                  rs_workspace *workspace, rs_event *placed);
 
 /* Commands that are under way keep what they use. */
-void rs_route_leave(rs_route *route);
+void rs_workspace_release(rs_workspace *workspace);
 
 /* One command, or several that follow each other. */
 typedef struct {
@@ -62,11 +63,11 @@ typedef struct {
 } rs_conversion;
 
 /* Whether the kernels of a conversion have been launched before: a driver may compile them then. */
-bool rs_converter_has_run(const rs_converter *converter, const rs_route *route,
+bool rs_converter_has_run(const rs_converter *converter, const rs_workspace *workspace,
                           rs_direction direction);
 
 /* Enqueues the conversion of a whole buffer on a queue of the device. */
-restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
+restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace *workspace,
                                      rs_stream queue, rs_allocation buffer, size_t bytes,
                                      rs_direction direction, unsigned wait_count,
                                      const void *wait_list, rs_conversion *conversion);
@@ -81,7 +82,7 @@ typedef struct {
  * are no parts. */
 size_t rs_converter_granule(const rs_converter *converter);
 
-/* Enqueues the copy of a part: out of a converted buffer (RS_BACK) or into it (RS_THERE); and
+/* Enqueues the copy of a part: out of a converted buffer (RS_INVERSE) or into it (RS_FORWARD); and
  * whether that has been done before. */
 bool rs_converter_has_copied(const rs_converter *converter, rs_direction direction);
 restride_status rs_converter_copy_part(rs_converter *converter, rs_stream queue,

@@ -28,10 +28,10 @@ double rs_event_wait(rs_event event, double longest)
     return waited;
 }
 
-void rs_queues_flush(rs_group context)
+void rs_queues_flush(rs_layer *layer, rs_group context)
 {
     const rs_queue *queue;
-    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+    for (size_t at = 0; (queue = rs_map_next(&layer->queues, &at)) != NULL;)
         if (queue->context == context)
             rs_api_stream_flush(queue->handle);
 }
@@ -42,16 +42,16 @@ int rs_queue_mark(const rs_queue *queue, rs_event *event)
     if (error == 0)
         error = rs_api_stream_flush(queue->handle);
     if (error == 0)
-        rs_queues_flush(queue->context);
+        rs_queues_flush(queue->layer, queue->context);
     return error;
 }
 
-rs_event *rs_queues_mark(size_t more, size_t *count)
+rs_event *rs_queues_mark(rs_layer *layer, size_t more, size_t *count)
 {
     const rs_queue *queue;
-    rs_event *events = calloc(rs_the_layer.queues.count + more + 1, sizeof *events);
+    rs_event *events = calloc(layer->queues.count + more + 1, sizeof *events);
     *count = 0;
-    for (size_t at = 0; events != NULL && (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+    for (size_t at = 0; events != NULL && (queue = rs_map_next(&layer->queues, &at)) != NULL;)
         if (rs_queue_mark(queue, &events[*count]) == 0)
             ++*count;
     return events;

@@ -15,10 +15,10 @@ double rs_event_wait(rs_event event, double longest);
  * wait for it. What a queue is to do may wait for what the program has not flushed yet, in another
  * queue: all queues of the context are flushed, too. */
 int rs_queue_mark(const rs_queue *queue, rs_event *event);
-void rs_queues_flush(rs_group context);
+void rs_queues_flush(rs_layer *layer, rs_group context);
 
 /* Such events of all queues, in a list with room for `more`; NULL when memory is short. */
-rs_event *rs_queues_mark(size_t more, size_t *count);
+rs_event *rs_queues_mark(rs_layer *layer, size_t more, size_t *count);
 
 /* Releases those events of a list that are over. */
 void rs_events_drop_over(rs_event *events, size_t *count);

@@ -10,23 +10,15 @@
 #include <string.h>
 
 /* One device's conversions: bytes and seconds of those that were timed. */
-typedef struct known_device {
+typedef struct rs_known_device {
     rs_device handle;
     char name[256];
     bool is_cpu;
     double bytes, seconds;
     double remembered_rate; /* bytes a second; 0: unknown */
     double longest_plan;    /* seconds; 0: none was made yet */
-    struct known_device *next;
+    struct rs_known_device *next;
 } known_device;
-
-static struct {
-    json_t *records; /* of the wisdom; NULL before it was read, or without any */
-    bool read;
-    char *path;
-    rs_known_kernel *kernels;
-    known_device *devices;
-} known;
 
 /* Bytes a second that are converted on a device of which nothing is known: rather too few, for a
  * conversion too late costs less than one that is never paid back. */
@@ -54,23 +46,23 @@ unsigned long long rs_knowledge_hash(const char *source, const char *options)
 
 /* ---- wisdom ---- */
 
-static void read_wisdom(void)
+static void read_wisdom(rs_layer *layer)
 {
-    if (known.read)
+    if (layer->known.is_read)
         return;
-    known.read = true;
-    if (rs_wisdom_file_path(&known.path) != RESTRIDE_OK || known.path == NULL)
+    layer->known.is_read = true;
+    if (rs_wisdom_file_path(&layer->known.path) != RESTRIDE_OK || layer->known.path == NULL)
         return;
-    if (rs_wisdom_file_read(known.path, false, &known.records) != RESTRIDE_OK)
+    if (rs_wisdom_file_read(layer->known.path, false, &layer->known.records) != RESTRIDE_OK)
         rs_log(RS_LOG_INFO, "%s", restride_last_error());
 }
 
-static const json_t *remembered(const json_t *problem)
+static const json_t *remembered(rs_layer *layer, const json_t *problem)
 {
     size_t i;
     json_t *record;
-    read_wisdom();
-    json_array_foreach(known.records, i, record)
+    read_wisdom(layer);
+    json_array_foreach(layer->known.records, i, record)
     {
         if (json_equal(json_object_get(record, "problem"), problem))
             return record;
@@ -105,9 +97,9 @@ static void fill_times(rs_policy_times *times, const json_t *record, const char 
 
 /* ---- devices ---- */
 
-static known_device *find_device(rs_device handle)
+static known_device *find_device(rs_layer *layer, rs_device handle)
 {
-    known_device *device = known.devices;
+    known_device *device = layer->known.devices;
     while (device != NULL && device->handle != handle)
         device = device->next;
     if (device != NULL)
@@ -122,18 +114,18 @@ static known_device *find_device(rs_device handle)
     free(name);
     device->is_cpu = rs_api_device_is_cpu(handle);
     json_t *problem = problem_of_device(device);
-    double seconds = json_number_value(json_object_get(remembered(problem), "seconds"));
+    double seconds = json_number_value(json_object_get(remembered(layer, problem), "seconds"));
     json_decref(problem);
     if (seconds > 0)
         device->remembered_rate = 1e9 / seconds; /* its seconds are those of 1e9 bytes */
-    device->next = known.devices;
-    known.devices = device;
+    device->next = layer->known.devices;
+    layer->known.devices = device;
     return device;
 }
 
-static bool device_is_cpu(rs_device handle)
+static bool device_is_cpu(rs_layer *layer, rs_device handle)
 {
-    const known_device *device = find_device(handle);
+    const known_device *device = find_device(layer, handle);
     return device != NULL && device->is_cpu;
 }
 
@@ -146,15 +138,16 @@ static double rate_of(const known_device *device, double least_rate)
     return fmax(unknown_rate[device->is_cpu], least_rate);
 }
 
-double rs_knowledge_conversion_seconds(rs_device handle, size_t bytes, double least_rate)
+double rs_knowledge_conversion_seconds(rs_layer *layer, rs_device handle, size_t bytes,
+                                       double least_rate)
 {
-    const known_device *device = find_device(handle);
+    const known_device *device = find_device(layer, handle);
     return device != NULL ? launch_seconds + (double)bytes / rate_of(device, least_rate) : 1e9;
 }
 
-void rs_knowledge_add_conversion(rs_device handle, size_t bytes, double seconds)
+void rs_knowledge_add_conversion(rs_layer *layer, rs_device handle, size_t bytes, double seconds)
 {
-    known_device *device = find_device(handle);
+    known_device *device = find_device(layer, handle);
     /* Small ones would say more of the launch than of the bytes. */
     if (device == NULL || seconds <= 0 || bytes < LEAST_MEASURED_BYTES)
         return;
@@ -162,35 +155,35 @@ void rs_knowledge_add_conversion(rs_device handle, size_t bytes, double seconds)
     device->seconds += seconds;
 }
 
-double rs_knowledge_plan_seconds(rs_device handle)
+double rs_knowledge_plan_seconds(rs_layer *layer, rs_device handle)
 {
-    const known_device *device = find_device(handle);
+    const known_device *device = find_device(layer, handle);
     return device != NULL && device->longest_plan > 0 ? device->longest_plan : unknown_plan_seconds;
 }
 
-void rs_knowledge_add_plan(rs_device handle, double seconds)
+void rs_knowledge_add_plan(rs_layer *layer, rs_device handle, double seconds)
 {
-    known_device *device = find_device(handle);
+    known_device *device = find_device(layer, handle);
     if (device != NULL && seconds > device->longest_plan)
         device->longest_plan = seconds;
 }
 
-static double predict(const rs_target *target, rs_device device, size_t used_bytes)
+static double predict(rs_layer *layer, const rs_target *target, rs_device device, size_t used_bytes)
 {
     if (target->relayout.from_soa)
         return 1; /* neighbours are neighbours there already */
-    return rs_policy_predict(device_is_cpu(device), target->relayout.record.size, used_bytes,
+    return rs_policy_predict(device_is_cpu(layer, device), target->relayout.record.size, used_bytes,
                              target->is_changed);
 }
 
-double rs_knowledge_predict(const rs_target *target, rs_device device)
+double rs_knowledge_predict(rs_layer *layer, const rs_target *target, rs_device device)
 {
-    return predict(target, device, target->used_bytes);
+    return predict(layer, target, device, target->used_bytes);
 }
 
-double rs_knowledge_predict_whole(const rs_target *target, rs_device device)
+double rs_knowledge_predict_whole(rs_layer *layer, const rs_target *target, rs_device device)
 {
-    return predict(target, device, target->relayout.record.size);
+    return predict(layer, target, device, target->relayout.record.size);
 }
 
 /* ---- kernels ---- */
@@ -207,11 +200,14 @@ static double least_items_of(double work_items)
     return exp2(floor(log2(fmax(work_items, 1))));
 }
 
-rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *name, rs_device handle,
-                                      size_t tile, double work_items)
+rs_known_kernel *rs_known_kernel_find(const rs_kernel *of, rs_device handle, double work_items)
 {
-    const known_device *device = find_device(handle);
-    rs_known_kernel *kernel = known.kernels;
+    rs_layer *layer = of->layer;
+    const unsigned long long source = of->program->hash;
+    const char *name = of->facts->name;
+    const size_t tile = of->targets[0].relayout.tile;
+    const known_device *device = find_device(layer, handle);
+    rs_known_kernel *kernel = layer->known.kernels;
     if (device == NULL)
         return NULL;
     while (kernel != NULL &&
@@ -240,7 +236,7 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
         free(kernel);
         return NULL;
     }
-    const json_t *record = remembered(problem), *own = remembered(own_problem);
+    const json_t *record = remembered(layer, problem), *own = remembered(layer, own_problem);
     kernel->knowledge.earlier_seconds = json_number_value(json_object_get(own, "seconds"));
     json_decref(problem);
     json_decref(own_problem);
@@ -251,8 +247,8 @@ rs_known_kernel *rs_known_kernel_find(unsigned long long source, const char *nam
     json_int_t run = json_integer_value(json_object_get(record, "launches"));
     kernel->knowledge.usual_run = run > 0 ? (size_t)run : 0;
     kernel->from_wisdom = record != NULL;
-    kernel->next = known.kernels;
-    known.kernels = kernel;
+    kernel->next = layer->known.kernels;
+    layer->known.kernels = kernel;
     return kernel;
 }
 
@@ -302,17 +298,18 @@ static json_t *describe_device(const known_device *device)
                      (json_int_t)0, "seconds", seconds, "planner_seconds", seconds);
 }
 
-void rs_knowledge_save(void)
+void rs_knowledge_save(rs_layer *layer)
 {
     json_t *records = json_array();
-    for (const rs_known_kernel *kernel = known.kernels; kernel != NULL; kernel = kernel->next) {
+    for (const rs_known_kernel *kernel = layer->known.kernels; kernel != NULL;
+         kernel = kernel->next) {
         json_array_append_new(records, describe_kernel(kernel));
         json_array_append_new(records, describe_untried(kernel));
     }
-    for (const known_device *device = known.devices; device != NULL; device = device->next)
+    for (const known_device *device = layer->known.devices; device != NULL; device = device->next)
         json_array_append_new(records, describe_device(device));
-    if (known.path != NULL && json_array_size(records) > 0 &&
-        rs_wisdom_file_merge(known.path, records, true) != RESTRIDE_OK)
+    if (layer->known.path != NULL && json_array_size(records) > 0 &&
+        rs_wisdom_file_merge(layer->known.path, records, true) != RESTRIDE_OK)
         rs_log(RS_LOG_INFO, "%s", restride_last_error());
     json_decref(records);
 }

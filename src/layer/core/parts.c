@@ -1,7 +1,7 @@
 /* Parts of converted buffers: see parts.h. */
 #include "layer/core/parts.h"
 
-#include "layer/core/ending.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/timing.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@
  * a part or there are none. */
 static bool find_bytes(const rs_buffer *buffer, size_t offset, size_t size, rs_part *part)
 {
-    if (buffer->residence == NULL || size == 0 || offset >= buffer->size ||
+    if (buffer->layout == NULL || size == 0 || offset >= buffer->size ||
         size > buffer->size - offset)
         return false;
-    size_t granule = rs_converter_granule(buffer->residence->converter);
+    size_t granule = rs_converter_granule(buffer->layout->converter);
     if (granule == 0)
         return false;
     part->first = offset - offset % granule;
@@ -33,9 +33,9 @@ static int copy_part(const rs_command *command, const rs_part *part, rs_directio
                      unsigned wait_count, const void *wait_list, rs_event *event)
 {
     const rs_converter_part bytes = {part->scratch, part->first, part->end};
-    rs_ending_admits(rs_converter_has_copied(part->residence->converter, direction));
-    rs_timing_count_part(part->end - part->first);
-    return rs_converter_copy_part(part->residence->converter, command->queue->handle,
+    rs_exit_admits(command->layer, rs_converter_has_copied(part->layout->converter, direction));
+    rs_timing_count_part(command->layer, part->end - part->first);
+    return rs_converter_copy_part(part->layout->converter, command->queue->handle,
                                   part->buffer->handle, part->buffer->size, &bytes, direction,
                                   wait_count, wait_list, event) == RESTRIDE_OK
                ? 0
@@ -47,7 +47,7 @@ static int copy_part(const rs_command *command, const rs_part *part, rs_directio
 static bool fetch(rs_command *command, rs_part *part)
 {
     rs_event copied = NULL;
-    if (copy_part(command, part, RS_BACK, command->wait_count, command->wait_list, &copied) != 0)
+    if (copy_part(command, part, RS_INVERSE, command->wait_count, command->wait_list, &copied) != 0)
         return false;
     rs_command_wait(command, copied);
     rs_api_event_release(copied);
@@ -57,19 +57,19 @@ static bool fetch(rs_command *command, rs_part *part)
 static int put_back(rs_command *command, rs_part *part, rs_event event)
 {
     rs_event copied = NULL;
-    int error = copy_part(command, part, RS_THERE, 1, &event, &copied);
+    int error = copy_part(command, part, RS_FORWARD, 1, &event, &copied);
     if (error == 0)
         rs_buffer_changed(part->buffer, command->queue, copied);
     return error;
 }
 
-/* ---- reaching ---- */
+/* ---- opening ---- */
 
 /* Whether parts for such a use have been copied before. */
 static bool has_copied(const rs_converter *converter, rs_part_use use)
 {
-    return rs_converter_has_copied(converter, RS_BACK) &&
-           (use == RS_PART_READ || rs_converter_has_copied(converter, RS_THERE));
+    return rs_converter_has_copied(converter, RS_INVERSE) &&
+           (use == RS_PART_READ || rs_converter_has_copied(converter, RS_FORWARD));
 }
 
 static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, size_t size,
@@ -78,9 +78,9 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     *part = (rs_part){.buffer = buffer, .use = use};
     if (!find_bytes(buffer, offset, size, part))
         return false;
-    part->residence = buffer->residence;
-    if (part->residence->device != command->queue->device ||
-        (rs_ending_has_begun() && !has_copied(part->residence->converter, use)))
+    part->layout = buffer->layout;
+    if (part->layout->device != command->queue->device ||
+        (rs_exit_has_begun(command->layer) && !has_copied(part->layout->converter, use)))
         return false;
     const size_t used = part->end - part->first, wanted = offset - part->first + room;
     part->scratch = rs_api_memory_create(buffer->context->handle,
@@ -91,40 +91,40 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     if (use == RS_PART_READ)
         rs_command_touch(command, buffer->handle);
     else
-        rs_command_own(command, buffer);
+        rs_command_wait_for_users(command, buffer);
     bool replaces = use == RS_PART_REPLACE && offset == part->first && offset + size == part->end;
     return command->error != 0 || replaces || fetch(command, part);
 }
 
-static rs_allocation reach(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
-                           size_t room, rs_part_use use, rs_part *part);
+static rs_allocation open_range(rs_command *command, rs_allocation handle, size_t *offset,
+                                size_t size, size_t room, rs_part_use use, rs_part *part);
 
-/* A sub-buffer's bytes are reached as its parent's; the sub-buffer itself where the parent is in
+/* A sub-buffer's bytes are opened as its parent's; the sub-buffer itself where the parent is in
  * AoS, or where the driver may refuse the command. */
-static rs_allocation reach_view(rs_command *command, rs_allocation handle, const rs_view *view,
-                                size_t *offset, size_t size, size_t room, rs_part_use use,
-                                rs_part *part)
+static rs_allocation open_view(rs_command *command, rs_allocation handle, const rs_view *view,
+                               size_t *offset, size_t size, size_t room, rs_part_use use,
+                               rs_part *part)
 {
     if (!view->host_may_access || *offset > view->size || size > view->size - *offset) {
         rs_command_use(command, handle, NULL);
         return handle;
     }
     size_t place = view->origin + *offset;
-    rs_allocation reached = reach(command, view->parent->handle, &place, size, room, use, part);
+    rs_allocation opened = open_range(command, view->parent->handle, &place, size, room, use, part);
     if (part->scratch == NULL)
         return handle;
     *offset = place;
-    return reached;
+    return opened;
 }
 
-static rs_allocation reach(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
-                           size_t room, rs_part_use use, rs_part *part)
+static rs_allocation open_range(rs_command *command, rs_allocation handle, size_t *offset,
+                                size_t size, size_t room, rs_part_use use, rs_part *part)
 {
-    rs_buffer *buffer = rs_buffer_find(handle);
-    const rs_view *view = rs_view_find(handle);
+    rs_buffer *buffer = rs_buffer_find(command->layer, handle);
+    const rs_view *view = rs_view_find(command->layer, handle);
     *part = (rs_part){0};
     if (view != NULL)
-        return reach_view(command, handle, view, offset, size, room, use, part);
+        return open_view(command, handle, view, offset, size, room, use, part);
     if (buffer == NULL || command->queue == NULL || command->error != 0 ||
         buffer->context->handle != command->queue->context)
         return handle;
@@ -140,23 +140,23 @@ static rs_allocation reach(rs_command *command, rs_allocation handle, size_t *of
     return handle;
 }
 
-rs_allocation rs_part_reach(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
-                            rs_part_use use, rs_part *part)
+rs_allocation rs_part_open(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
+                           rs_part_use use, rs_part *part)
 {
-    return reach(command, handle, offset, size, 0, use, part);
+    return open_range(command, handle, offset, size, 0, use, part);
 }
 
 /* Lets the bytes begin with a line, or some lines earlier where that is no multiple of the granule:
  * then they have their places in the lines of the part too. False when there is no such line. */
-static bool begin_with_line(rs_allocation handle, rs_part_lines *lines)
+static bool begin_with_line(rs_layer *layer, rs_allocation handle, rs_part_lines *lines)
 {
     enum { MOST_LINES = 16 }; /* no granule is larger */
-    const rs_buffer *buffer = rs_buffer_behind(handle);
-    const rs_view *view = rs_view_find(handle);
+    const rs_buffer *buffer = rs_buffer_behind(layer, handle);
+    const rs_view *view = rs_view_find(layer, handle);
     const size_t origin = view != NULL ? view->origin : 0;
     size_t more = lines->offset % lines->pitch;
-    size_t granule = buffer != NULL && buffer->residence != NULL
-                         ? rs_converter_granule(buffer->residence->converter)
+    size_t granule = buffer != NULL && buffer->layout != NULL
+                         ? rs_converter_granule(buffer->layout->converter)
                          : 1;
     for (int i = 0; granule != 0 && i < MOST_LINES && more <= lines->offset; i++) {
         if ((origin + lines->offset - more) % granule == 0) {
@@ -170,20 +170,20 @@ static bool begin_with_line(rs_allocation handle, rs_part_lines *lines)
     return false;
 }
 
-rs_allocation rs_part_reach_lines(rs_command *command, rs_allocation handle, rs_part_lines *lines,
-                                  rs_part_use use, rs_part *part)
+rs_allocation rs_part_open_lines(rs_command *command, rs_allocation handle, rs_part_lines *lines,
+                                 rs_part_use use, rs_part *part)
 {
     const rs_part_lines all = *lines;
-    if (!begin_with_line(handle, lines)) {
+    if (!begin_with_line(command->layer, handle, lines)) {
         *part = (rs_part){0};
         rs_command_use(command, handle, NULL);
         return handle;
     }
     const size_t more = all.offset - lines->offset;
-    rs_allocation reached =
-        reach(command, handle, &lines->offset, lines->size, lines->room, use, part);
+    rs_allocation opened =
+        open_range(command, handle, &lines->offset, lines->size, lines->room, use, part);
     *lines = (rs_part_lines){lines->offset + more, all.size, all.pitch, all.room};
-    return reached;
+    return opened;
 }
 
 void rs_part_drop(rs_part *part)

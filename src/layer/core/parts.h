@@ -5,12 +5,12 @@
  * itself stays as it is.
  *
  *     rs_part part = {0};
- *     rs_allocation reached = rs_part_reach(&command, buffer, &offset, size, RS_PART_REPLACE,
- * &part); error = target->clEnqueueWrite...(reached, offset, ...) error = rs_part_close(&command,
- * &part, event);
+ *     rs_allocation to = rs_part_open(&command, buffer, &offset, size, RS_PART_REPLACE, &part);
+ *     error = target->clEnqueueWrite...(to, offset, ...);
+ *     error = rs_part_close(&command, &part, event);
  *
  * When the range is large, or the buffer is in the program's layout anyway, the whole buffer is
- * brought there and reached itself.
+ * restored and opened itself.
  */
 #ifndef RS_LAYER_PARTS_H
 #define RS_LAYER_PARTS_H
@@ -24,16 +24,16 @@ typedef enum {
 } rs_part_use;
 
 typedef struct {
-    rs_allocation scratch; /* NULL: the buffer itself was reached */
+    rs_allocation scratch; /* NULL: the buffer itself was opened */
     rs_buffer *buffer;
-    const rs_residence *residence;
+    const rs_device_layout *layout;
     size_t first, end; /* of the buffer */
     rs_part_use use;
 } rs_part;
 
 /* What the command is to work on instead of `handle`; *offset becomes the offset there. */
-rs_allocation rs_part_reach(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
-                            rs_part_use use, rs_part *part);
+rs_allocation rs_part_open(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
+                           rs_part_use use, rs_part *part);
 
 /* The bytes of a rectangle: `offset` of its first, `size` to its last, in lines of `pitch` bytes.
  * Drivers may want no row to go on in the next line, and `room` bytes of buffer from the first on,
@@ -43,8 +43,8 @@ typedef struct {
 } rs_part_lines;
 
 /* The same for a rectangle, whose rows begin at the same place of their lines there. */
-rs_allocation rs_part_reach_lines(rs_command *command, rs_allocation handle, rs_part_lines *lines,
-                                  rs_part_use use, rs_part *part);
+rs_allocation rs_part_open_lines(rs_command *command, rs_allocation handle, rs_part_lines *lines,
+                                 rs_part_use use, rs_part *part);
 
 /* After the command was enqueued: puts what it wrote back, after `event` of the command (may be
  * NULL for a read), and lets the scratch buffer go. */

@@ -20,13 +20,13 @@
  * far as this run took so long to start: so kernels with few launches are tried at last, and no run
  * is slower by more than a twentieth either.
  *
- * To time a launch of a queue without profiling costs something too (detour.h). The first launch of
- * a kernel that may gain is timed if all such first times, with all that is waited for, times and
- * conversions that are being built, stay within a twenty-fifth of the program's time so far;
- * others, outside of trials, as long as the kernel's trials and times together stay within that of
- * its own time. Where launches were short in earlier runs the
- * first one is not timed at once, either. Until the times of a trial are known, no more launches
- * than it has are in the rewritten form.
+ * To time a launch of a queue without profiling costs something too (profiled_launch.h). The first
+ * launch of a kernel that may gain is timed if all such first times, with all that is waited for,
+ * times and conversions that are being built, stay within a twenty-fifth of the program's time so
+ * far; others, outside of trials, as long as the kernel's trials and times together stay within
+ * that of its own time. Where launches were short in earlier runs the first one is not timed at
+ * once, either. Until the times of a trial are known, no more launches than it has are in the
+ * rewritten form.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more

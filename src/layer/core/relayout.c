@@ -6,26 +6,20 @@
 /* What a plan may take of scratch memory, whatever the size of its array (engine.c). */
 enum { SMALL_BYTES = 7 << 17 };
 
-/* Those that have a number, from 1 on in the order of this array, to the end of the process. */
-static struct {
-    rs_relayout *all;
-    size_t count;
-} numbered;
-
-void rs_relayout_give_number(rs_relayout *relayout)
+void rs_relayout_give_number(rs_relayouts *numbered, rs_relayout *relayout)
 {
-    for (size_t i = 0; i < numbered.count && relayout->number == 0; i++)
-        if (rs_relayout_equal(&numbered.all[i], relayout))
+    for (size_t i = 0; i < numbered->count && relayout->number == 0; i++)
+        if (rs_relayout_equal(&numbered->all[i], relayout))
             relayout->number = i + 1;
     if (relayout->number != 0)
         return;
-    rs_relayout *all = realloc(numbered.all, (numbered.count + 1) * sizeof *all);
+    rs_relayout *all = realloc(numbered->all, (numbered->count + 1) * sizeof *all);
     if (all == NULL)
         return;
-    numbered.all = all;
-    all[numbered.count] = *relayout;
-    if (rs_record_copy(&all[numbered.count].record, &relayout->record) == RESTRIDE_OK)
-        relayout->number = ++numbered.count;
+    numbered->all = all;
+    all[numbered->count] = *relayout;
+    if (rs_record_copy(&all[numbered->count].record, &relayout->record) == RESTRIDE_OK)
+        relayout->number = ++numbered->count;
 }
 
 bool rs_relayout_equal(const rs_relayout *a, const rs_relayout *b)

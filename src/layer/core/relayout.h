@@ -15,8 +15,14 @@ typedef struct {
     size_t number; /* equal ones have the same; 0: not numbered */
 } rs_relayout;
 
+/* Those that have a number, from 1 on in the order of the array. */
+typedef struct {
+    rs_relayout *all;
+    size_t count;
+} rs_relayouts;
+
 /* Gives it its number, for launches compare relayouts many times, and records can be long. */
-void rs_relayout_give_number(rs_relayout *relayout);
+void rs_relayout_give_number(rs_relayouts *numbered, rs_relayout *relayout);
 
 /* Whether an array that is in one of them is in the other too. */
 bool rs_relayout_equal(const rs_relayout *a, const rs_relayout *b);

@@ -114,11 +114,11 @@ static void remember(const rs_text *key, const json_t *reply)
     free(text);
 }
 
-restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply)
+restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, json_t **reply)
 {
     const bool cache_only = getenv("RESTRIDE_CACHE_ONLY") != NULL;
     restride_status status = RESTRIDE_OK;
-    rs_text key = key_of(rewriter, request, cache_only);
+    rs_text key = key_of(rewriter->path, request, cache_only);
     *reply = recall(&key);
     if (*reply == NULL && cache_only) {
         status =
@@ -127,7 +127,7 @@ restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, jso
     } else if (*reply == NULL) {
         status = rs_rewriter_start(rewriter, request, reply);
         if (status == RESTRIDE_OK && can_be_kept(request, *reply)) {
-            rs_text general = key_of(rewriter, request, true);
+            rs_text general = key_of(rewriter->path, request, true);
             remember(&key, *reply);
             remember(&general, *reply);
             rs_text_free(&general);

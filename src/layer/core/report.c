@@ -18,25 +18,20 @@ enum { MOST_KERNELS = 512 };
 /* All that is told of programs one by one has room. */
 enum { MOST_NOTES = 256 };
 
-static struct {
-    json_t *notes;
-    json_t *devices;
-} report;
-
 /* The end of the list of facts. */
-static rs_kernel_facts **end_of_list(size_t *count)
+static rs_kernel_facts **end_of_list(rs_layer *layer, size_t *count)
 {
-    rs_kernel_facts **place = &rs_the_layer.facts;
+    rs_kernel_facts **place = &layer->facts;
     for (*count = 0; *place != NULL; place = &(*place)->next)
         ++*count;
     return place;
 }
 
 /* New facts behind all others; NULL when memory is short. */
-static rs_kernel_facts *add_facts(unsigned program_number, const char *name)
+static rs_kernel_facts *add_facts(rs_layer *layer, unsigned program_number, const char *name)
 {
     size_t count;
-    rs_kernel_facts **place = end_of_list(&count), *facts = calloc(1, sizeof *facts);
+    rs_kernel_facts **place = end_of_list(layer, &count), *facts = calloc(1, sizeof *facts);
     if (facts == NULL)
         return NULL;
     facts->name = strdup(name);
@@ -50,17 +45,17 @@ static rs_kernel_facts *add_facts(unsigned program_number, const char *name)
     return facts;
 }
 
-static rs_kernel_facts *find_kernel(unsigned program_number, const char *name)
+static rs_kernel_facts *find_kernel(rs_layer *layer, unsigned program_number, const char *name)
 {
-    for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
+    for (rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next)
         if (facts->program_number == program_number && strcmp(facts->name, name) == 0)
             return facts;
-    return add_facts(program_number, name);
+    return add_facts(layer, program_number, name);
 }
 
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
 {
-    rs_kernel_facts *facts = find_kernel(program->number, name);
+    rs_kernel_facts *facts = find_kernel(program->layer, program->number, name);
     if (facts != NULL) {
         facts->source = program->hash;
         facts->has_source = program->source != NULL;
@@ -72,18 +67,18 @@ rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
 
 /* Where the counts of a released program's kernel go: to the same kernel of an earlier program of
  * its source, or to those of all others. NULL when memory is short. */
-static rs_kernel_facts *facts_to_join(const rs_kernel_facts *joining)
+static rs_kernel_facts *facts_to_join(rs_layer *layer, const rs_kernel_facts *joining)
 {
-    for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
+    for (rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next)
         if (!facts->is_brief && joining->has_source && facts->source == joining->source &&
             strcmp(facts->name, joining->name) == 0)
             return facts;
-    rs_kernel_facts *others = find_kernel(0, "(kernels of later programs)");
+    rs_kernel_facts *others = find_kernel(layer, 0, "(kernels of later programs)");
     rs_report_hold(others, 0, "kernels of many programs are told together here");
     return others;
 }
 
-static void join(rs_kernel_facts *facts, rs_kernel_facts *joining)
+static void join(rs_layer *layer, rs_kernel_facts *facts, rs_kernel_facts *joining)
 {
     facts->launches += joining->launches;
     facts->transformed_launches += joining->transformed_launches;
@@ -91,7 +86,7 @@ static void join(rs_kernel_facts *facts, rs_kernel_facts *joining)
     facts->timed_transformed += joining->timed_transformed;
     facts->seconds += joining->seconds;
     facts->transformed_seconds += joining->transformed_seconds;
-    rs_timing_move(joining, facts);
+    rs_timing_move(layer, joining, facts);
     free(joining->name);
     free(joining->held_reason);
     json_decref(joining->arguments);
@@ -100,9 +95,9 @@ static void join(rs_kernel_facts *facts, rs_kernel_facts *joining)
 
 /* A kernel that was launched has the place of one that was not, if there is any: of a program that
  * was released. */
-static void keep_launched(rs_kernel_facts *launched)
+static void keep_launched(rs_layer *layer, rs_kernel_facts *launched)
 {
-    rs_kernel_facts *idle = rs_the_layer.facts;
+    rs_kernel_facts *idle = layer->facts;
     while (idle != NULL &&
            (idle->is_brief || !idle->is_left || idle->launches > 0 || idle->program_number == 0))
         idle = idle->next;
@@ -114,23 +109,25 @@ static void keep_launched(rs_kernel_facts *launched)
 
 void rs_report_let_go(const rs_program *program)
 {
-    rs_kernel_facts **place = &rs_the_layer.facts;
+    rs_layer *layer = program->layer;
+    rs_kernel_facts **place = &layer->facts;
     for (rs_kernel_facts *facts = *place; facts != NULL; facts = facts->next)
         facts->is_left = facts->is_left || facts->program_number == program->number;
     for (rs_kernel_facts *facts = *place; facts != NULL; facts = facts->next)
         if (facts->is_brief && facts->launches > 0 && facts->program_number == program->number)
-            keep_launched(facts);
+            keep_launched(layer, facts);
     while (*place != NULL) {
         rs_kernel_facts *facts = *place, *joined = NULL;
         if (facts->is_brief && facts->is_left)
-            joined = facts_to_join(facts);
+            joined = facts_to_join(layer, facts);
         if (joined == NULL) {
             place = &facts->next;
             continue;
         }
         *place = facts->next;
-        join(joined, facts);
-        rs_report_note("The program has more than %d kernels: those of programs that it released "
+        join(layer, joined, facts);
+        rs_report_note(layer,
+                       "The program has more than %d kernels: those of programs that it released "
                        "are told with the first of the same source, and all others together.",
                        MOST_KERNELS);
     }
@@ -160,8 +157,8 @@ static void add_once(json_t **list, const char *text)
     json_decref(string);
 }
 
-RS_PRINTF(2, 0)
-static void add_note(bool always, const char *format, va_list arguments)
+RS_PRINTF(3, 0)
+static void add_note(rs_layer *layer, bool always, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -172,34 +169,34 @@ static void add_note(bool always, const char *format, va_list arguments)
         return;
     vsnprintf(sentence, (size_t)length + 1, format, arguments);
     rs_log(RS_LOG_WARNING, "%s", sentence);
-    if (always || json_array_size(report.notes) < MOST_NOTES)
-        add_once(&report.notes, sentence);
+    if (always || json_array_size(layer->report.notes) < MOST_NOTES)
+        add_once(&layer->report.notes, sentence);
     else
-        add_once(&report.notes, "There were more notes than these.");
+        add_once(&layer->report.notes, "There were more notes than these.");
     free(sentence);
 }
 
-void rs_report_note(const char *format, ...)
+void rs_report_note(rs_layer *layer, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(false, format, arguments);
+    add_note(layer, false, format, arguments);
     va_end(arguments);
 }
 
-void rs_report_note_always(const char *format, ...)
+void rs_report_note_always(rs_layer *layer, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(true, format, arguments);
+    add_note(layer, true, format, arguments);
     va_end(arguments);
 }
 
-void rs_report_device(rs_device device)
+void rs_report_device(rs_layer *layer, rs_device device)
 {
-    char *name = rs_report_wanted() ? rs_api_device_name(device) : NULL;
+    char *name = rs_report_wanted(layer) ? rs_api_device_name(device) : NULL;
     if (name != NULL)
-        add_once(&report.devices, name);
+        add_once(&layer->report.devices, name);
     free(name);
 }
 
@@ -284,17 +281,17 @@ static json_t *describe_policy(const rs_known_kernel *known)
                      "from_wisdom", known->from_wisdom);
 }
 
-void rs_report_forget(void)
+void rs_report_forget(rs_layer *layer)
 {
-    for (rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next) {
+    for (rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next) {
         facts->launches = facts->transformed_launches = 0;
         facts->timed_launches = facts->timed_transformed = 0;
         facts->seconds = facts->transformed_seconds = 0;
         facts->is_inherited = true;
     }
-    json_decref(report.notes);
-    json_decref(report.devices);
-    report.notes = report.devices = NULL;
+    json_decref(layer->report.notes);
+    json_decref(layer->report.devices);
+    layer->report.notes = layer->report.devices = NULL;
 }
 
 static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
@@ -315,24 +312,24 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
     return kernel;
 }
 
-json_t *rs_report_describe(bool at_end)
+json_t *rs_report_describe(rs_layer *layer, bool at_end)
 {
     json_t *kernels = json_array();
     long process;
     const unsigned long long start = rs_process_own_start(&process);
-    rs_conversion_sums sums = rs_timing_conversions();
-    for (const rs_kernel_facts *facts = rs_the_layer.facts; facts != NULL; facts = facts->next)
+    rs_conversion_sums sums = rs_timing_conversions(layer);
+    for (const rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next)
         if (!facts->is_inherited || facts->launches > 0)
             json_array_append_new(kernels, describe_kernel(facts, at_end));
-    return json_pack("{s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
-                     "s:I}, s:O?, s:o}",
-                     "process", (json_int_t)process, "process_start", (json_int_t)start, "at_end",
-                     (int)at_end, "counted_seconds", rs_layer_clock() - rs_the_layer.loaded_at,
-                     "policy", rs_policy_name(rs_the_layer.settings.policy), "tile",
-                     (json_int_t)rs_the_layer.settings.tile, "devices", report.devices, "kernels",
-                     kernels, "marshal", "count", (json_int_t)sums.count, "bytes",
-                     (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",
-                     (json_int_t)sums.timed_bytes, "seconds", sums.seconds, "parts",
-                     (json_int_t)sums.part_count, "part_bytes", (json_int_t)sums.part_bytes,
-                     "notes", report.notes, "timeline", at_end ? rs_timing_line() : json_array());
+    return json_pack(
+        "{s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
+        "s:I}, s:O?, s:o}",
+        "process", (json_int_t)process, "process_start", (json_int_t)start, "at_end", (int)at_end,
+        "counted_seconds", rs_layer_clock() - layer->loaded_at, "policy",
+        rs_policy_name(layer->settings.policy), "tile", (json_int_t)layer->settings.tile, "devices",
+        layer->report.devices, "kernels", kernels, "marshal", "count", (json_int_t)sums.count,
+        "bytes", (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",
+        (json_int_t)sums.timed_bytes, "seconds", sums.seconds, "parts", (json_int_t)sums.part_count,
+        "part_bytes", (json_int_t)sums.part_bytes, "notes", layer->report.notes, "timeline",
+        at_end ? rs_timing_line(layer) : json_array());
 }

@@ -26,22 +26,22 @@ void rs_report_keep(json_t *argument, const char *reason);
 
 /* A sentence for the report, once each (a program that could not be rewritten, a freeze), while
  * there are not too many; and one that must not be missing. */
-void rs_report_note(const char *format, ...) RS_PRINTF(1, 2);
-void rs_report_note_always(const char *format, ...) RS_PRINTF(1, 2);
+void rs_report_note(rs_layer *layer, const char *format, ...) RS_PRINTF(2, 3);
+void rs_report_note_always(rs_layer *layer, const char *format, ...) RS_PRINTF(2, 3);
 
-void rs_report_device(rs_device device);
+void rs_report_device(rs_layer *layer, rs_device device);
 
 /* What there is to tell; a new reference. */
-json_t *rs_report_describe(bool at_end);
+json_t *rs_report_describe(rs_layer *layer, bool at_end);
 
 /* Writes the report file, at the end of the process, and before for those that have no such end
  * (_exit, abort, a signal); and before, if that is cheap now (report_file.c). */
-void rs_report_write(bool at_end);
-void rs_report_keep_up(void);
+void rs_report_write(rs_layer *layer, bool at_end);
+void rs_report_keep_up(rs_layer *layer);
 
 /* In a forked child: forgets what its parent tells; and before it counts anything of its own. */
-void rs_report_begin_child(void);
-void rs_report_forget(void);
-void rs_report_begin(void);
+void rs_report_begin_child(rs_layer *layer);
+void rs_report_forget(rs_layer *layer);
+void rs_report_begin(rs_layer *layer);
 
 #endif

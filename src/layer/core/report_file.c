@@ -17,27 +17,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct {
-    bool is_silent_child; /* that has launched nothing */
-    bool is_final;        /* the part at the end is written */
-    double spent;         /* seconds, of all that was written, and */
-    double last, written; /* of the last time, and when that was */
-} file;
-
 /* What writing may take of the time until the next time, and of a short program altogether. */
 static const double affordable_share = 0.01, affordable_seconds = 2e-3;
 
 /* So that a clock that stands still is no reason to write all the time. */
 static const double least_seconds = 1e-4;
 
-static bool write_part(const json_t *description)
+static bool write_part(rs_layer *layer, const json_t *description)
 {
     sigset_t before;
     char *text = description != NULL ? json_dumps(description, JSON_INDENT(1)) : NULL;
     rs_text path = RS_TEXT_EMPTY;
     /* A process that becomes another program (exec) has a part of each. */
-    rs_text_format(&path, "%s/%ld.%.9f.json", rs_the_layer.settings.report_folder, (long)getpid(),
-                   rs_the_layer.loaded_at);
+    rs_text_format(&path, "%s/%ld.%.9f.json", layer->settings.report_folder, (long)getpid(),
+                   layer->loaded_at);
     rs_file_limit_ignore(&before);
     const bool written = text != NULL && !path.failed &&
                          rs_text_write_file(path.data, text, strlen(text)) == RESTRIDE_OK;
@@ -51,62 +44,65 @@ static bool write_part(const json_t *description)
 
 /* What there is to tell; where a file of that size cannot be written, without the time line, which
  * is by far the most of it. */
-static void write_description(bool at_end)
+static void write_description(rs_layer *layer, bool at_end)
 {
-    json_t *description = rs_report_describe(at_end);
-    if (!write_part(description) && json_array_size(json_object_get(description, "timeline")) > 0) {
-        rs_report_note("The time line was left out: the program could write no file of that size.");
+    json_t *description = rs_report_describe(layer, at_end);
+    if (!write_part(layer, description) &&
+        json_array_size(json_object_get(description, "timeline")) > 0) {
+        rs_report_note(layer,
+                       "The time line was left out: the program could write no file of that size.");
         json_decref(description);
-        description = rs_report_describe(at_end);
+        description = rs_report_describe(layer, at_end);
         json_array_clear(json_object_get(description, "timeline"));
-        write_part(description);
+        write_part(layer, description);
     }
     json_decref(description);
 }
 
-void rs_report_write(bool at_end)
+void rs_report_write(rs_layer *layer, bool at_end)
 {
-    if (!rs_report_wanted() || getpid() != rs_the_layer.process || file.is_silent_child)
+    if (!rs_report_wanted(layer) || getpid() != layer->process || layer->report.is_silent_child)
         return;
-    rs_layer_lock();
-    if (!file.is_final) {
+    rs_layer_lock(layer);
+    if (!layer->report.is_final) {
         const double start = rs_layer_clock();
-        rs_timing_harvest();
-        write_description(at_end);
-        file.written = rs_layer_clock();
-        const double took = file.written - start;
-        file.last = took > least_seconds ? took : least_seconds;
-        file.spent += file.last;
-        file.is_final = at_end;
+        rs_timing_collect(layer);
+        write_description(layer, at_end);
+        layer->report.written = rs_layer_clock();
+        const double took = layer->report.written - start;
+        layer->report.last = took > least_seconds ? took : least_seconds;
+        layer->report.spent += layer->report.last;
+        layer->report.is_final = at_end;
     }
-    rs_layer_unlock();
+    rs_layer_unlock(layer);
 }
 
-void rs_report_keep_up(void)
+void rs_report_keep_up(rs_layer *layer)
 {
-    if (!rs_report_wanted())
+    if (!rs_report_wanted(layer))
         return;
-    rs_layer_lock();
-    const double since = rs_layer_clock() - file.written;
-    if (file.last <= affordable_share * since || file.spent + file.last <= affordable_seconds)
-        rs_report_write(false);
-    rs_layer_unlock();
+    rs_layer_lock(layer);
+    const double since = rs_layer_clock() - layer->report.written;
+    if (layer->report.last <= affordable_share * since ||
+        layer->report.spent + layer->report.last <= affordable_seconds)
+        rs_report_write(layer, false);
+    rs_layer_unlock(layer);
 }
 
-void rs_report_begin_child(void)
+void rs_report_begin_child(rs_layer *layer)
 {
-    rs_timing_forget();
-    rs_report_forget();
-    rs_the_layer.process = getpid();
-    rs_the_layer.is_forked = true;
-    file.is_silent_child = true;
-    file.is_final = false;
+    rs_timing_forget(layer);
+    rs_report_forget(layer);
+    layer->process = getpid();
+    layer->is_forked = true;
+    layer->report.is_silent_child = true;
+    layer->report.is_final = false;
 }
 
-void rs_report_begin(void)
+void rs_report_begin(rs_layer *layer)
 {
-    if (!file.is_silent_child)
+    if (!layer->report.is_silent_child)
         return;
-    file.is_silent_child = false;
-    rs_report_write(false);
+    layer->report.is_silent_child = false;
+    rs_report_write(layer, false);
 }

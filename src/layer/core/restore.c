@@ -1,4 +1,4 @@
-/* Buffers that come home at once, and why nothing may leave: see restore.h. */
+/* Buffers that are restored at once, and why nothing may be converted: see restore.h. */
 #include "layer/core/restore.h"
 
 #include "base/log.h"
@@ -10,7 +10,7 @@
 const char rs_native_reason[] =
     "the program runs native kernels, which may wait for what it does next";
 
-/* Starts bringing a buffer back to AoS, if it is not there already; *event is what to wait for, or
+/* Starts to restore a buffer to AoS, if it is not there already; *event is what to wait for, or
  * NULL. */
 static int start_restoring(rs_buffer *buffer, rs_event *event)
 {
@@ -18,49 +18,49 @@ static int start_restoring(rs_buffer *buffer, rs_event *event)
     const rs_buffer_action action = rs_buffer_next(rs_buffer_state_of(buffer), RS_RESTORE).action;
     if (action == RS_DO_REFUSE)
         return rs_api_lost;
-    int error = action == RS_DO_BRING_BACK ? rs_buffer_bring_back(buffer) : 0;
+    int error = action == RS_DO_RESTORE ? rs_buffer_restore(buffer) : 0;
     if (error == 0 && buffer->ready != NULL) {
         *event = buffer->ready;
         rs_api_event_retain(*event);
         /* It may wait for what the program would flush after this call. */
-        rs_queues_flush(buffer->context->handle);
+        rs_queues_flush(buffer->context->layer, buffer->context->handle);
     }
     return error;
 }
 
 /* Not under the lock: a callback of the driver may need it before the event can complete. */
-static int finish_restoring(rs_event event)
+static int finish_restoring(rs_layer *layer, rs_event event)
 {
     if (event == NULL)
         return 0;
     int error = rs_api_event_wait(event);
     rs_api_event_release(event);
     if (error != 0)
-        rs_layer_look_for_failures();
+        rs_layer_look_for_failures(layer);
     return error;
 }
 
-int rs_buffer_pin(rs_allocation handle, const char *why)
+int rs_buffer_keep(rs_layer *layer, rs_allocation handle, const char *why)
 {
     rs_event event = NULL;
     int error = 0;
-    rs_layer_lock();
-    rs_buffer *buffer = rs_buffer_behind(handle);
+    rs_layer_lock(layer);
+    rs_buffer *buffer = rs_buffer_behind(layer, handle);
     if (buffer != NULL)
         error = start_restoring(buffer, &event);
-    if (buffer != NULL && buffer->pinned == NULL)
-        buffer->pinned = why;
-    rs_layer_unlock();
-    int finished = finish_restoring(event);
+    if (buffer != NULL && buffer->kept_reason == NULL)
+        buffer->kept_reason = why;
+    rs_layer_unlock(layer);
+    int finished = finish_restoring(layer, event);
     return error != 0 ? error : finished;
 }
 
 /* Nobody needs to wait for conversions that are over. */
-static void forget_conversions(void)
+static void forget_conversions(rs_layer *layer)
 {
     rs_buffer *buffer;
-    rs_layer_lock();
-    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;) {
+    rs_layer_lock(layer);
+    for (size_t at = 0; (buffer = rs_map_next(&layer->buffers, &at)) != NULL;) {
         rs_buffer_look_for_failure(buffer);
         if (buffer->ready != NULL && rs_event_is_over(buffer->ready)) {
             rs_api_event_release(buffer->ready);
@@ -68,46 +68,45 @@ static void forget_conversions(void)
             buffer->ready_queue = NULL;
         }
     }
-    rs_layer_unlock();
+    rs_layer_unlock(layer);
 }
 
 /* Brings every buffer back; done on return. Called without the lock. */
-void rs_layer_restore(void)
+void rs_layer_restore(rs_layer *layer)
 {
-    rs_layer_lock();
+    rs_layer_lock(layer);
     size_t at = 0, count = 0;
-    rs_event *events = calloc(rs_the_layer.buffers.count + 1, sizeof *events);
+    rs_event *events = calloc(layer->buffers.count + 1, sizeof *events);
     rs_buffer *buffer;
-    while ((buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL) {
+    while ((buffer = rs_map_next(&layer->buffers, &at)) != NULL) {
         rs_event event = NULL;
         if (start_restoring(buffer, &event) != 0)
-            rs_log(RS_LOG_ERROR, "a buffer could not be brought back");
+            rs_log(RS_LOG_ERROR, "a buffer could not be restored");
         if (events != NULL)
             events[count++] = event;
         else
-            finish_restoring(event);
+            finish_restoring(layer, event);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(layer);
     for (size_t i = 0; i < count; i++)
-        finish_restoring(events[i]);
+        finish_restoring(layer, events[i]);
     free(events);
-    forget_conversions();
+    forget_conversions(layer);
 }
 
-void rs_layer_restore_untried(void)
+void rs_layer_restore_untried(rs_layer *layer)
 {
     rs_buffer *buffer;
-    for (size_t at = 0; (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
-        if (buffer->residence != NULL && !buffer->is_lost && !rs_buffer_can_come_back(buffer))
-            rs_buffer_bring_back(buffer);
+    for (size_t at = 0; (buffer = rs_map_next(&layer->buffers, &at)) != NULL;)
+        if (buffer->layout != NULL && !buffer->is_lost && !rs_buffer_restore_has_run(buffer))
+            rs_buffer_restore(buffer);
 }
 
-rs_event *rs_layer_mark(size_t *count)
+rs_event *rs_layer_mark(rs_layer *layer, size_t *count)
 {
     rs_buffer *buffer;
-    rs_event *marks = rs_queues_mark(rs_the_layer.buffers.count, count);
-    for (size_t at = 0;
-         marks != NULL && (buffer = rs_map_next(&rs_the_layer.buffers, &at)) != NULL;)
+    rs_event *marks = rs_queues_mark(layer, layer->buffers.count, count);
+    for (size_t at = 0; marks != NULL && (buffer = rs_map_next(&layer->buffers, &at)) != NULL;)
         if (buffer->ready != NULL) {
             rs_api_event_retain(buffer->ready);
             marks[(*count)++] = buffer->ready;
@@ -115,57 +114,55 @@ rs_event *rs_layer_mark(size_t *count)
     return marks;
 }
 
-void rs_layer_freeze(const char *why)
+void rs_layer_freeze(rs_layer *layer, const char *why)
 {
-    rs_layer_lock();
-    if (rs_the_layer.frozen == NULL)
-        rs_the_layer.frozen = why;
-    rs_layer_unlock();
-    rs_layer_restore();
+    rs_layer_lock(layer);
+    if (layer->frozen == NULL)
+        layer->frozen = why;
+    rs_layer_unlock(layer);
+    rs_layer_restore(layer);
 }
 
 /* ---- commands that were held back ---- */
 
 /* Whether a layout is known that buffers may be converted to. */
-static bool knows_a_layout(void)
+static bool knows_a_layout(rs_layer *layer)
 {
     const rs_context *context;
-    for (size_t at = 0; (context = rs_map_next(&rs_the_layer.contexts, &at)) != NULL;)
-        if (context->residences != NULL)
+    for (size_t at = 0; (context = rs_map_next(&layer->contexts, &at)) != NULL;)
+        if (context->layouts != NULL)
             return true;
     return false;
 }
 
-void rs_layer_follow_held(void)
+void rs_layer_follow_held(rs_layer *layer)
 {
     rs_queue *queue;
-    rs_the_layer.follows_later = !knows_a_layout();
-    if (rs_the_layer.follows_later || rs_the_layer.queues.count == 0)
+    layer->follows_later = !knows_a_layout(layer);
+    if (layer->follows_later || layer->queues.count == 0)
         return;
-    rs_events_drop_over(rs_the_layer.held, &rs_the_layer.held_count);
-    rs_event *more = realloc(rs_the_layer.held,
-                             (rs_the_layer.held_count + rs_the_layer.queues.count) * sizeof *more);
+    rs_events_drop_over(layer->held, &layer->held_count);
+    rs_event *more = realloc(layer->held, (layer->held_count + layer->queues.count) * sizeof *more);
     if (more == NULL)
         return;
-    rs_the_layer.held = more;
-    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
-        if (rs_queue_mark(queue, &more[rs_the_layer.held_count]) == 0)
-            rs_the_layer.held_count++;
+    layer->held = more;
+    for (size_t at = 0; (queue = rs_map_next(&layer->queues, &at)) != NULL;)
+        if (rs_queue_mark(queue, &more[layer->held_count]) == 0)
+            layer->held_count++;
 }
 
-bool rs_layer_is_held(void)
+bool rs_layer_is_held(rs_layer *layer)
 {
-    while (rs_the_layer.held_count > 0 &&
-           rs_event_is_over(rs_the_layer.held[rs_the_layer.held_count - 1]))
-        rs_api_event_release(rs_the_layer.held[--rs_the_layer.held_count]);
-    return rs_the_layer.user_events.count > 0 || rs_the_layer.held_count > 0;
+    while (layer->held_count > 0 && rs_event_is_over(layer->held[layer->held_count - 1]))
+        rs_api_event_release(layer->held[--layer->held_count]);
+    return layer->user_events.count > 0 || layer->held_count > 0;
 }
 
-const char *rs_layer_frozen(void)
+const char *rs_layer_frozen(rs_layer *layer)
 {
-    if (rs_the_layer.frozen != NULL)
-        return rs_the_layer.frozen;
-    if (rs_the_layer.native_count > 0)
+    if (layer->frozen != NULL)
+        return layer->frozen;
+    if (layer->native_count > 0)
         return rs_native_reason;
-    return rs_layer_is_held() ? "the program holds commands back with user events" : NULL;
+    return rs_layer_is_held(layer) ? "the program holds commands back with user events" : NULL;
 }

@@ -21,58 +21,57 @@
 
 extern char **environ;
 
-/* Milliseconds that the program waits for an answer before it is told, and at all; and after so
- * many vain waits nothing is asked any more. */
-enum { TOLD_AFTER = 2000, TIME_LIMIT = 10000, MOST_VAIN_WAITS = 2 };
+/* Milliseconds that the program waits for an answer before it says so, and at all; and after so
+ * many late answers nothing is asked any more. */
+enum { TOLD_AFTER = 2000, TIME_LIMIT = 10000, MOST_LATE_ANSWERS = 2 };
 
-/* A thread that waits for a rewriter. */
-typedef struct waiter {
+/* Of a thread that waits for its answer. */
+typedef struct rs_rewriter_request {
     int socket;
-    struct waiter *next;
-} waiter;
+    struct rs_rewriter_request *next;
+} rs_rewriter_request;
 
-static struct {
-    pthread_mutex_t mutex;
-    waiter *waiters;
-    bool is_abandoned;
-    int vain_waits;
-} asked = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-void rs_rewriter_abandon(void)
+void rs_rewriter_init(rs_rewriter *rewriter, const char *path)
 {
-    pthread_mutex_lock(&asked.mutex);
-    asked.is_abandoned = true;
-    for (const waiter *one = asked.waiters; one != NULL; one = one->next)
+    *rewriter = (rs_rewriter){.path = path};
+    pthread_mutex_init(&rewriter->mutex, NULL);
+}
+
+void rs_rewriter_abandon(rs_rewriter *rewriter)
+{
+    pthread_mutex_lock(&rewriter->mutex);
+    rewriter->is_abandoned = true;
+    for (const rs_rewriter_request *one = rewriter->requests; one != NULL; one = one->next)
         shutdown(one->socket, SHUT_RDWR);
-    pthread_mutex_unlock(&asked.mutex);
+    pthread_mutex_unlock(&rewriter->mutex);
 }
 
 /* False: nobody is asked any more. */
-static bool begin_waiting(waiter *one)
+static bool begin_waiting(rs_rewriter *rewriter, rs_rewriter_request *one)
 {
-    pthread_mutex_lock(&asked.mutex);
-    const bool begun = !asked.is_abandoned && asked.vain_waits < MOST_VAIN_WAITS;
+    pthread_mutex_lock(&rewriter->mutex);
+    const bool begun = !rewriter->is_abandoned && rewriter->late_answers < MOST_LATE_ANSWERS;
     if (begun) {
-        one->next = asked.waiters;
-        asked.waiters = one;
+        one->next = rewriter->requests;
+        rewriter->requests = one;
     }
-    pthread_mutex_unlock(&asked.mutex);
+    pthread_mutex_unlock(&rewriter->mutex);
     return begun;
 }
 
-static void end_waiting(const waiter *one, bool is_late)
+static void end_waiting(rs_rewriter *rewriter, const rs_rewriter_request *one, bool is_late)
 {
-    pthread_mutex_lock(&asked.mutex);
-    waiter **place = &asked.waiters;
+    pthread_mutex_lock(&rewriter->mutex);
+    rs_rewriter_request **place = &rewriter->requests;
     while (*place != one)
         place = &(*place)->next;
     *place = one->next;
-    asked.vain_waits += is_late;
-    pthread_mutex_unlock(&asked.mutex);
+    rewriter->late_answers += is_late;
+    pthread_mutex_unlock(&rewriter->mutex);
 }
 
 /* Starts the rewriter with `theirs` as its standard input and output. */
-static int spawn_rewriter(const char *rewriter, int theirs, pid_t *child)
+static int spawn_rewriter(const char *path, int theirs, pid_t *child)
 {
     char name[] = "restride-rewrite", flag[] = "--request";
     char *arguments[] = {name, flag, NULL};
@@ -90,7 +89,7 @@ static int spawn_rewriter(const char *rewriter, int theirs, pid_t *child)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    int error = posix_spawn(child, rewriter, &actions, &attributes, arguments, environ);
+    int error = posix_spawn(child, path, &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -104,21 +103,22 @@ static long long milliseconds(void)
 }
 
 /* Waits until the socket is ready; false after the time limit, which is `start` and some more. */
-static bool await_ready(int socket, short what, long long start, bool *is_told)
+static bool await_ready(int socket, short what, long long start, bool *is_reported)
 {
     for (;;) {
         const long long passed = milliseconds() - start;
-        if (passed >= TOLD_AFTER && !*is_told) {
+        if (passed >= TOLD_AFTER && !*is_reported) {
             fprintf(stderr,
                     "restride: the rewriter has not answered for %d s; after %d s the program's "
                     "own kernels are used\n",
                     TOLD_AFTER / 1000, TIME_LIMIT / 1000);
-            *is_told = true;
+            *is_reported = true;
         }
         if (passed >= TIME_LIMIT)
             return false;
         struct pollfd wanted = {socket, what, 0};
-        const int ready = poll(&wanted, 1, (int)((*is_told ? TIME_LIMIT : TOLD_AFTER) - passed));
+        const int ready =
+            poll(&wanted, 1, (int)((*is_reported ? TIME_LIMIT : TOLD_AFTER) - passed));
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return ready > 0;
     }
@@ -129,9 +129,9 @@ static bool converse(int socket, const char *request, rs_text *answer, bool *is_
 {
     const long long start = milliseconds();
     size_t left = strlen(request);
-    bool is_told = false;
+    bool is_reported = false;
     while (left > 0) {
-        *is_late = !await_ready(socket, POLLOUT, start, &is_told);
+        *is_late = !await_ready(socket, POLLOUT, start, &is_reported);
         const ssize_t sent =
             *is_late ? 0 : send(socket, request, left, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent > 0) {
@@ -145,7 +145,7 @@ static bool converse(int socket, const char *request, rs_text *answer, bool *is_
         return false;
     for (;;) {
         char part[65536];
-        *is_late = !await_ready(socket, POLLIN, start, &is_told);
+        *is_late = !await_ready(socket, POLLIN, start, &is_reported);
         const ssize_t count = *is_late ? 0 : recv(socket, part, sizeof part, MSG_DONTWAIT);
         if (count > 0)
             rs_text_add(answer, part, (size_t)count);
@@ -154,7 +154,7 @@ static bool converse(int socket, const char *request, rs_text *answer, bool *is_
     }
 }
 
-restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply)
+restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, json_t **reply)
 {
     *reply = NULL;
     int sockets[2];
@@ -167,9 +167,9 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
         free(text);
         return rs_fail(RESTRIDE_IO, "The rewriter could not be started: %s.", strerror(errno));
     }
-    waiter one = {.socket = sockets[0]};
-    const bool begun = begin_waiting(&one);
-    int error = begun ? spawn_rewriter(rewriter, sockets[1], &child) : 0;
+    rs_rewriter_request one = {.socket = sockets[0]};
+    const bool begun = begin_waiting(rewriter, &one);
+    int error = begun ? spawn_rewriter(rewriter->path, sockets[1], &child) : 0;
     close(sockets[1]);
     rs_text answer = RS_TEXT_EMPTY;
     restride_status status = RESTRIDE_OK;
@@ -177,7 +177,7 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
         status = rs_fail(RESTRIDE_IO, "The rewriter is not asked any more: it has not answered "
                                       "before, or the program is ending.");
     } else if (error != 0) {
-        status = rs_fail(RESTRIDE_IO, "The rewriter %s could not be started: %s.", rewriter,
+        status = rs_fail(RESTRIDE_IO, "The rewriter %s could not be started: %s.", rewriter->path,
                          strerror(error));
     } else if (!converse(sockets[0], text, &answer, &is_late) || answer.size == 0) {
         status = is_late ? rs_fail(RESTRIDE_IO, "The rewriter did not answer within %d s.",
@@ -186,7 +186,7 @@ restride_status rs_rewriter_start(const char *rewriter, const json_t *request, j
         kill(child, SIGKILL);
     }
     if (begun)
-        end_waiting(&one, is_late);
+        end_waiting(rewriter, &one, is_late);
     close(sockets[0]);
     free(text);
     /* The program may have reaped the child itself with wait(): the reply alone says whether all

@@ -5,16 +5,28 @@
 #include "base/status.h"
 
 #include <jansson.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct {
+    const char *path; /* of the program restride-rewrite; NULL: nothing can be rewritten */
+    pthread_mutex_t mutex;
+    struct rs_rewriter_request *requests; /* threads that wait for an answer */
+    bool is_abandoned;
+    int late_answers; /* that never came */
+} rs_rewriter;
+
+void rs_rewriter_init(rs_rewriter *rewriter, const char *path);
 
 /* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. One that
  * has not answered after 10 seconds is ended, and after two such none is asked any more. */
-restride_status rs_rewriter_start(const char *rewriter, const json_t *request, json_t **reply);
+restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, json_t **reply);
 
 /* Lets go of all that are being asked, and asks no other. */
-void rs_rewriter_abandon(void);
+void rs_rewriter_abandon(rs_rewriter *rewriter);
 
 /* The same, from what it answered to an earlier run if that is still true. With RESTRIDE_CACHE_ONLY
  * set, only from there. */
-restride_status rs_rewriter_ask(const char *rewriter, const json_t *request, json_t **reply);
+restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, json_t **reply);
 
 #endif

@@ -46,9 +46,9 @@ static size_t tile_of(const char *text)
 
 /* The policy that the configuration names for a kernel, else the one for all ("*"); the command
  * line has put its own into RESTRIDE_POLICY. */
-rs_policy rs_policy_of_kernel(const char *kernel)
+rs_policy rs_policy_of_kernel(rs_layer *layer, const char *kernel)
 {
-    const rs_layer_settings *settings = &rs_the_layer.settings;
+    const rs_layer_settings *settings = &layer->settings;
     const json_t *kernels = json_object_get(settings->config, "kernels");
     const char *const sections[] = {kernel, "*"};
     rs_policy policy = settings->policy;
@@ -68,29 +68,29 @@ static char *keep(const char *variable)
     return value != NULL ? strdup(value) : NULL;
 }
 
-void rs_layer_read_settings(void)
+void rs_layer_read_settings(rs_layer *layer)
 {
-    rs_layer_settings *settings = &rs_the_layer.settings;
+    rs_layer_settings *settings = &layer->settings;
     const char *policy = getenv("RESTRIDE_POLICY");
     if (policy == NULL || !policy_of_name(&settings->policy, policy))
         settings->policy = RS_POLICY_AUTO;
     settings->tile = tile_of(getenv("RESTRIDE_TILE"));
-    settings->rewriter = keep("RESTRIDE_REWRITER");
+    rs_rewriter_init(&layer->rewriter, keep("RESTRIDE_REWRITER"));
     settings->device = keep("RESTRIDE_DEVICE");
     const char *config = getenv("RESTRIDE_CONFIG");
     settings->config = config != NULL ? json_loads(config, 0, NULL) : NULL;
     settings->report_folder = keep("RESTRIDE_REPORT_FOLDER");
     settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
-    if (settings->rewriter == NULL)
+    if (layer->rewriter.path == NULL)
         settings->policy = RS_POLICY_OFF;
 }
 
-bool rs_report_wanted(void)
+bool rs_report_wanted(rs_layer *layer)
 {
-    return rs_the_layer.settings.report_folder != NULL;
+    return layer->settings.report_folder != NULL;
 }
 
-bool rs_report_times(void)
+bool rs_report_times(rs_layer *layer)
 {
-    return rs_report_wanted() && rs_the_layer.settings.report_times;
+    return rs_report_wanted(layer) && layer->settings.report_times;
 }

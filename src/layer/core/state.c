@@ -2,64 +2,69 @@
 #include "layer/core/state.h"
 
 #include <time.h>
+#include <unistd.h>
 
-rs_layer rs_the_layer;
-
-static pthread_mutex_t layer_mutex;
-
-void rs_layer_init_lock(void)
+void rs_layer_init_lock(rs_layer *layer)
 {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&layer_mutex, &attributes);
+    pthread_mutex_init(&layer->mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
 }
 
-void rs_layer_lock(void)
+void rs_layer_init(rs_layer *layer)
 {
-    pthread_mutex_lock(&layer_mutex);
+    rs_layer_init_lock(layer);
+    rs_layer_read_settings(layer);
+    layer->loaded_at = rs_layer_clock();
+    layer->process = getpid();
 }
 
-void rs_layer_unlock(void)
+void rs_layer_lock(rs_layer *layer)
 {
-    pthread_mutex_unlock(&layer_mutex);
+    pthread_mutex_lock(&layer->mutex);
 }
 
-rs_context *rs_context_find(rs_group handle)
+void rs_layer_unlock(rs_layer *layer)
 {
-    return rs_map_get(&rs_the_layer.contexts, handle);
+    pthread_mutex_unlock(&layer->mutex);
 }
 
-rs_queue *rs_queue_find(rs_stream handle)
+rs_context *rs_context_find(rs_layer *layer, rs_group handle)
 {
-    return rs_map_get(&rs_the_layer.queues, handle);
+    return rs_map_get(&layer->contexts, handle);
 }
 
-rs_buffer *rs_buffer_find(rs_allocation handle)
+rs_queue *rs_queue_find(rs_layer *layer, rs_stream handle)
 {
-    return rs_map_get(&rs_the_layer.buffers, handle);
+    return rs_map_get(&layer->queues, handle);
 }
 
-rs_view *rs_view_find(rs_allocation handle)
+rs_buffer *rs_buffer_find(rs_layer *layer, rs_allocation handle)
 {
-    return rs_map_get(&rs_the_layer.views, handle);
+    return rs_map_get(&layer->buffers, handle);
 }
 
-rs_buffer *rs_buffer_behind(rs_allocation handle)
+rs_view *rs_view_find(rs_layer *layer, rs_allocation handle)
 {
-    const rs_view *view = rs_view_find(handle);
-    return view != NULL ? view->parent : rs_buffer_find(handle);
+    return rs_map_get(&layer->views, handle);
 }
 
-rs_program *rs_program_find(void *handle)
+rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle)
 {
-    return rs_map_get(&rs_the_layer.programs, handle);
+    const rs_view *view = rs_view_find(layer, handle);
+    return view != NULL ? view->parent : rs_buffer_find(layer, handle);
 }
 
-rs_kernel *rs_kernel_find(void *handle)
+rs_program *rs_program_find(rs_layer *layer, void *handle)
 {
-    return rs_map_get(&rs_the_layer.kernels, handle);
+    return rs_map_get(&layer->programs, handle);
+}
+
+rs_kernel *rs_kernel_find(rs_layer *layer, void *handle)
+{
+    return rs_map_get(&layer->kernels, handle);
 }
 
 double rs_layer_clock(void)

@@ -3,7 +3,7 @@
  * kernel of the program that runs above it.
  *
  * The program's handles are the driver's own; the layer keeps its facts beside them, by handle, and
- * counts the program's references itself, so that its records end when the program lets go.
+ * counts the program's references itself, so that its records end when the program releases them.
  * Everything is guarded by one recursive mutex (recursive because a driver may call the program
  * back, and so this layer, from inside a call).
  */
@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "layer/core/converter.h"
+#include "layer/core/rewriter.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -20,12 +21,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+typedef struct rs_layer rs_layer;
+
 typedef enum { RS_POLICY_AUTO, RS_POLICY_ASTA, RS_POLICY_SOA, RS_POLICY_OFF } rs_policy;
 
-typedef enum { RS_RESIDENCE_NEW, RS_RESIDENCE_BUILDING, RS_RESIDENCE_BUILT } rs_residence_state;
+typedef enum { RS_LAYOUT_NEW, RS_LAYOUT_BUILDING, RS_LAYOUT_BUILT } rs_device_layout_state;
 
 /* One layout that buffers of a context can be in, with what converts them. */
-typedef struct rs_residence {
+typedef struct rs_device_layout {
+    rs_layer *layer;
     rs_relayout relayout;
     rs_device device;
     rs_group context;
@@ -36,24 +40,26 @@ typedef struct rs_residence {
     size_t planned_bytes;
     rs_plans *made;        /* not yet the converter's */
     double seconds;        /* that plans have taken and policy auto has not counted yet */
-    atomic_int state;      /* an rs_residence_state; BUILDING only while it has a thread */
+    atomic_int state;      /* an rs_device_layout_state; BUILDING only while it has a thread */
     atomic_bool is_urgent; /* it is wanted now; else the thread may give up when launches come */
     bool has_thread;
     bool is_orphan; /* its context's record is gone; it ends with its thread */
     pthread_t builder;
-    struct rs_residence *next_with_thread;
-    struct rs_residence *next;
-} rs_residence;
+    struct rs_device_layout *next_with_thread;
+    struct rs_device_layout *next;
+} rs_device_layout;
 
 typedef struct {
+    rs_layer *layer;
     rs_group handle;
     unsigned references; /* the program's; objects keep a context alive beyond them */
     size_t buffer_count;
     bool may_gain; /* a kernel of a program in it (programs.h) */
-    rs_residence *residences;
+    rs_device_layout *layouts;
 } rs_context;
 
 typedef struct {
+    rs_layer *layer;
     rs_stream handle;
     unsigned references;
     rs_group context;
@@ -61,8 +67,8 @@ typedef struct {
     bool out_of_order;
     bool profiling_added; /* by the layer, for the report; the program did not ask for it */
     bool profiling;
-    rs_stream own;   /* the layer's, with profiling (detour.h); NULL: not made yet, or */
-    bool has_no_own; /* it cannot be made */
+    rs_stream profiling_queue;   /* the layer's (profiled_launch.h); NULL: not made yet, or */
+    bool has_no_profiling_queue; /* it cannot be made */
     uint64_t program_properties; /* what the program asked for */
     void *program_list;          /* the API's list of them, or NULL */
     size_t program_list_bytes;
@@ -90,14 +96,14 @@ typedef struct {
     rs_allocation handle;
     unsigned references;
     rs_context *context;
-    size_t size;            /* bytes */
-    uint64_t program_flags; /* of the API */
-    const char *pinned;     /* why it stays AoS for good; NULL: it may be converted */
+    size_t size;             /* bytes */
+    uint64_t program_flags;  /* of the API */
+    const char *kept_reason; /* why it stays AoS for good; NULL: it may be converted */
     unsigned map_count;
-    rs_map_part *map_parts;        /* maps of which the program has a scratch buffer */
-    const rs_residence *residence; /* NULL: the program's own layout */
-    rs_route route;                /* back from there */
-    rs_route reserved;             /* to the layout that the launch at hand wants */
+    rs_map_part *map_parts;         /* maps of which the program has a scratch buffer */
+    const rs_device_layout *layout; /* NULL: the program's own layout */
+    rs_workspace workspace;         /* back from there */
+    rs_workspace reserved;          /* to the layout that the launch at hand wants */
     bool is_lost;          /* a conversion failed midway: no command can have its bytes any more */
     rs_event ready;        /* the last conversion; commands on other queues wait for it */
     rs_queue *ready_queue; /* in-order queue of that conversion, or NULL */
@@ -144,6 +150,7 @@ typedef struct rs_kernel_facts {
 typedef enum { RS_UNPREPARED, RS_BEING_PREPARED, RS_PREPARED } rs_preparation;
 
 typedef struct {
+    rs_layer *layer;
     void *handle;
     unsigned references;
     unsigned live_kernels; /* and one while it is being prepared: what is read then stays */
@@ -187,6 +194,7 @@ typedef struct {
 typedef enum { RS_FORM_ANY, RS_FORM_FULL, RS_FORMS } rs_form;
 
 typedef struct {
+    rs_layer *layer;
     void *handle;
     unsigned references;
     rs_program *program;
@@ -208,10 +216,24 @@ typedef struct {
     bool report_times;         /* the report wants seconds, so queues get profiling */
     const char *device;        /* the user's choice, see devices.c; NULL: the program's */
     json_t *config;            /* NULL: none */
-    const char *rewriter; /* path of the restride-rewrite program; NULL: nothing can be rewritten */
 } rs_layer_settings;
 
+/* Conversions so far. */
 typedef struct {
+    size_t count;
+    size_t bytes;
+    size_t timed_count, timed_bytes; /* of them, those whose times are in the seconds */
+    double seconds;
+    size_t part_count, part_bytes; /* of parts.h; not in the sums above */
+} rs_conversion_sums;
+
+/*
+ * The layer's context: all that it knows. The API's side makes one when it is loaded and hands it
+ * to the core, whose records lead back to it. There may be several in a process; none is ever
+ * destroyed.
+ */
+struct rs_layer {
+    pthread_mutex_t mutex;
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;       /* rs_layer_clock() */
@@ -232,45 +254,81 @@ typedef struct {
     rs_map released;    /* queues that hid their profiling, whose events may live on */
     unsigned program_count;
     rs_kernel_facts *facts;
-} rs_layer;
+    rs_relayouts relayouts; /* those that have a number */
+    rs_rewriter rewriter;
+    struct {                           /* device_layouts.c */
+        rs_device_layout *with_thread; /* those that have a thread, which was not joined yet */
+        size_t own;                    /* builds of the program's own threads */
+        atomic_bool is_deferred;       /* launches have come since the last kernel was made */
+    } builds;
+    struct { /* process_exit.c */
+        atomic_bool has_begun;
+        pthread_t thread;    /* that ends the process */
+        bool has_first_runs; /* a kernel was launched for the first time: it may be compiled yet */
+        int registrations;
+        void (*wait)(rs_layer *layer, bool has_first_runs);
+    } exit;
+    struct {                   /* timing.c */
+        struct rs_timed *open; /* in the order of their commands */
+        size_t open_count, open_capacity;
+        rs_conversion_sums conversions;
+        struct rs_timed_bar *bars;
+        size_t bar_count;
+    } timing;
+    struct {             /* knowledge.c */
+        json_t *records; /* of the wisdom; NULL before it was read, or without any */
+        bool is_read;
+        char *path;
+        struct rs_known_kernel *kernels;
+        struct rs_known_device *devices;
+    } known;
+    struct { /* report.c, report_file.c */
+        json_t *notes, *devices;
+        bool is_silent_child; /* that has launched nothing */
+        bool is_final;        /* the part at the end is written */
+        double spent;         /* seconds, of all that was written, and */
+        double last, written; /* of the last time, and when that was */
+    } report;
+};
 
-extern rs_layer rs_the_layer;
+/* Makes a zeroed one ready: its lock, its clock, and the settings of the environment. */
+void rs_layer_init(rs_layer *layer);
 
 /* "auto", "asta", "soa" or "off". */
 const char *rs_policy_name(rs_policy policy);
 
-rs_policy rs_policy_of_kernel(const char *kernel);
+rs_policy rs_policy_of_kernel(rs_layer *layer, const char *kernel);
 
 /* Whether there is a report, and whether it wants times, so that queues need profiling and launches
  * need events. */
-bool rs_report_wanted(void);
-bool rs_report_times(void);
+bool rs_report_wanted(rs_layer *layer);
+bool rs_report_times(rs_layer *layer);
 
 /* Reads the settings from the environment (settings.c). */
-void rs_layer_read_settings(void);
+void rs_layer_read_settings(rs_layer *layer);
 
 /* Seconds of a clock that only goes forward. */
 double rs_layer_clock(void);
 
 /* Also in a forked child, where nobody holds it. */
-void rs_layer_init_lock(void);
-void rs_layer_lock(void);
-void rs_layer_unlock(void);
+void rs_layer_init_lock(rs_layer *layer);
+void rs_layer_lock(rs_layer *layer);
+void rs_layer_unlock(rs_layer *layer);
 
 /* The records by handle; NULL when unknown. The mutex must be held. */
-rs_context *rs_context_find(rs_group handle);
-rs_queue *rs_queue_find(rs_stream handle);
-rs_buffer *rs_buffer_find(rs_allocation handle);
-rs_view *rs_view_find(rs_allocation handle);
-rs_program *rs_program_find(void *handle);
-rs_kernel *rs_kernel_find(void *handle);
+rs_context *rs_context_find(rs_layer *layer, rs_group handle);
+rs_queue *rs_queue_find(rs_layer *layer, rs_stream handle);
+rs_buffer *rs_buffer_find(rs_layer *layer, rs_allocation handle);
+rs_view *rs_view_find(rs_layer *layer, rs_allocation handle);
+rs_program *rs_program_find(rs_layer *layer, void *handle);
+rs_kernel *rs_kernel_find(rs_layer *layer, void *handle);
 
 /* The record of a buffer, or that of the buffer whose bytes a sub-buffer views. */
-rs_buffer *rs_buffer_behind(rs_allocation handle);
+rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle);
 
 /* The record of a queue, made if new; NULL when memory is short or the handle is none. The API
  * supplies it: programs may make queues out of the layer's sight. */
-rs_queue *rs_queue_of(rs_stream handle);
+rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle);
 
 /* The rewritten argument of that index, or NULL. */
 const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);

@@ -9,7 +9,7 @@
 #include "layer/core/knowledge.h"
 #include "layer/core/state.h"
 
-typedef struct {
+typedef struct rs_timed {
     rs_event event;
     rs_event began;         /* of a conversion: it begins where this starts, which may be `event` */
     rs_kernel_facts *facts; /* NULL: a conversion */
@@ -26,42 +26,33 @@ typedef struct {
 bool rs_queue_can_be_timed(rs_queue *queue);
 
 /* Whether any times are wanted. */
-bool rs_timing_wanted(void);
+bool rs_timing_wanted(rs_layer *layer);
 
 /* Takes over one reference to the event, and one to that of its beginning. */
-void rs_timing_take(const rs_timed *timed);
+void rs_timing_take(rs_layer *layer, const rs_timed *timed);
 
 /* Looks at the events that are still open. */
-void rs_timing_harvest(void);
+void rs_timing_collect(rs_layer *layer);
 
 /* What is of one kernel's facts is of another's from now on. */
-void rs_timing_move(const rs_kernel_facts *from, rs_kernel_facts *to);
+void rs_timing_move(rs_layer *layer, const rs_kernel_facts *from, rs_kernel_facts *to);
 
 /* In a forked child: the times so far are its parent's, and so are the open events. */
-void rs_timing_forget(void);
+void rs_timing_forget(rs_layer *layer);
 
 /* Whether the layer itself holds a reference to an event. */
-bool rs_timing_holds(rs_event event);
+bool rs_timing_holds(rs_layer *layer, rs_event event);
 
 /* An open event of a kernel's launches, the latest, with a reference for the caller; NULL when all
  * are closed. */
-rs_event rs_timing_open_launch(const rs_known_kernel *known);
+rs_event rs_timing_open_launch(rs_layer *layer, const rs_known_kernel *known);
 
-/* Conversions so far. */
-typedef struct {
-    size_t count;
-    size_t bytes;
-    size_t timed_count, timed_bytes; /* of them, those whose times are in the seconds */
-    double seconds;
-    size_t part_count, part_bytes; /* of parts.h; not in the sums above */
-} rs_conversion_sums;
+void rs_timing_count_part(rs_layer *layer, size_t bytes);
 
-void rs_timing_count_part(size_t bytes);
-
-rs_conversion_sums rs_timing_conversions(void);
+rs_conversion_sums rs_timing_conversions(rs_layer *layer);
 
 /* What ran when: an array of {kernel (name) and program, or conversion ("there", "back"), start,
  * seconds}, start in seconds after the first; the first few thousand. A new reference. */
-json_t *rs_timing_line(void);
+json_t *rs_timing_line(rs_layer *layer);
 
 #endif

@@ -101,20 +101,20 @@ static cl_int CL_API_CALL get_program_info(cl_program handle, cl_program_info na
     if (error != CL_SUCCESS || name != CL_PROGRAM_BINARIES || value == NULL)
         return error;
     const unsigned char *binary = *(unsigned char **)value;
-    rs_layer_lock();
-    const rs_program *program = rs_program_find(handle);
+    rs_layer_lock(rs_the_layer());
+    const rs_program *program = rs_program_find(rs_the_layer(), handle);
     if (binary != NULL && program != NULL && program->unknown == NULL && program->source != NULL &&
         program->options != NULL && program->device_count == 1 &&
-        rs_the_layer.settings.policy != RS_POLICY_OFF)
+        rs_the_layer()->settings.policy != RS_POLICY_OFF)
         remember(program, binary);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options)
 {
     rs_text origin = RS_TEXT_EMPTY;
-    if (rs_the_layer.settings.policy == RS_POLICY_OFF ||
+    if (rs_the_layer()->settings.policy == RS_POLICY_OFF ||
         !rs_store_read(kind, (const char *)binary, size, &origin))
         return false;
     size_t length = strnlen(origin.data, origin.size);

@@ -17,32 +17,33 @@ static cl_mem_flags writable(cl_mem_flags flags)
 {
     cl_mem_flags access = flags & KERNEL_ACCESS;
     bool narrow = access == CL_MEM_READ_ONLY || access == CL_MEM_WRITE_ONLY;
-    if (rs_the_layer.settings.policy == RS_POLICY_OFF || !narrow ||
+    if (rs_the_layer()->settings.policy == RS_POLICY_OFF || !narrow ||
         (flags & CL_MEM_USE_HOST_PTR) != 0)
         return flags;
     return (flags & ~access) | CL_MEM_READ_WRITE;
 }
 
 static void new_buffer(cl_mem handle, cl_context context_handle, cl_mem_flags flags, size_t size,
-                       const char *pinned)
+                       const char *kept_reason)
 {
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     rs_context *context = rs_context_of(context_handle);
     rs_buffer *buffer = context != NULL ? calloc(1, sizeof *buffer) : NULL;
-    if (buffer != NULL && rs_map_set(&rs_the_layer.buffers, handle, buffer)) {
+    if (buffer != NULL && rs_map_set(&rs_the_layer()->buffers, handle, buffer)) {
         buffer->handle = handle;
         buffer->references = 1;
         buffer->context = context;
         buffer->size = size;
         buffer->program_flags = flags;
-        buffer->pinned = pinned;
+        buffer->kept_reason = kept_reason;
         if ((flags & CL_MEM_USE_HOST_PTR) != 0)
-            buffer->pinned = "the buffer lives in the program's own memory (CL_MEM_USE_HOST_PTR)";
+            buffer->kept_reason =
+                "the buffer lives in the program's own memory (CL_MEM_USE_HOST_PTR)";
         context->buffer_count++;
     } else {
         free(buffer); /* without a record it is never converted */
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
 }
 
 static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size,
@@ -79,10 +80,10 @@ static cl_mem refuse(cl_int error, cl_int *error_ret)
  * program gave. */
 static cl_int inherit_access(cl_mem parent, cl_mem_flags *flags)
 {
-    rs_layer_lock();
-    rs_buffer *buffer = rs_buffer_find(parent);
+    rs_layer_lock(rs_the_layer());
+    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), parent);
     cl_mem_flags access = buffer != NULL ? buffer->program_flags & KERNEL_ACCESS : 0;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     if ((*flags & KERNEL_ACCESS) == 0)
         *flags |= access;
     bool narrow = access == CL_MEM_READ_ONLY || access == CL_MEM_WRITE_ONLY;
@@ -93,10 +94,10 @@ static cl_int inherit_access(cl_mem parent, cl_mem_flags *flags)
 static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
                      const cl_buffer_region *region)
 {
-    rs_layer_lock();
-    rs_buffer *buffer = rs_buffer_find(parent);
+    rs_layer_lock(rs_the_layer());
+    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), parent);
     rs_view *view = buffer != NULL ? calloc(1, sizeof *view) : NULL;
-    bool kept = view != NULL && rs_map_set(&rs_the_layer.views, handle, view);
+    bool kept = view != NULL && rs_map_set(&rs_the_layer()->views, handle, view);
     if (kept) {
         *view = (rs_view){1, buffer, region->origin, region->size,
                           ((flags | buffer->program_flags) & RS_HOST_ACCESS) == 0};
@@ -104,7 +105,7 @@ static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
     } else {
         free(view);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return kept || buffer == NULL;
 }
 
@@ -114,14 +115,16 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
 {
     cl_int error = inherit_access(parent, &flags);
     if (error == CL_SUCCESS && type != CL_BUFFER_CREATE_TYPE_REGION)
-        error = rs_buffer_pin(parent, "a sub-buffer of an unknown type views the buffer");
+        error = rs_buffer_keep(rs_the_layer(), parent,
+                               "a sub-buffer of an unknown type views the buffer");
     if (error != CL_SUCCESS)
         return refuse(error, error_ret);
     cl_mem handle = rs_driver()->clCreateSubBuffer(parent, flags, type, info, error_ret);
     if (handle == NULL || type != CL_BUFFER_CREATE_TYPE_REGION ||
         new_view(handle, parent, flags, info))
         return handle;
-    error = rs_buffer_pin(parent, "there was not enough memory to follow a sub-buffer");
+    error = rs_buffer_keep(rs_the_layer(), parent,
+                           "there was not enough memory to follow a sub-buffer");
     if (error == CL_SUCCESS)
         return handle;
     rs_driver()->clReleaseMemObject(handle);
@@ -129,19 +132,20 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
 }
 
 /* An image over a buffer's bytes. */
-static cl_int pin_for_image(const cl_image_desc *description)
+static cl_int keep_for_image(const cl_image_desc *description)
 {
-    return description != NULL ? rs_buffer_pin(description->buffer, "an image views the buffer")
-                               : CL_SUCCESS;
+    return description != NULL
+               ? rs_buffer_keep(rs_the_layer(), description->buffer, "an image views the buffer")
+               : CL_SUCCESS;
 }
 
 static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
                                        const cl_image_format *format,
                                        const cl_image_desc *description, void *host, cl_int *error)
 {
-    cl_int pinned = pin_for_image(description);
-    if (pinned != CL_SUCCESS)
-        return refuse(pinned, error);
+    cl_int kept = keep_for_image(description);
+    if (kept != CL_SUCCESS)
+        return refuse(kept, error);
     return rs_driver()->clCreateImage(context, flags, format, description, host, error);
 }
 
@@ -149,9 +153,9 @@ static cl_mem CL_API_CALL create_image_with_properties(
     cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
     const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
 {
-    cl_int pinned = pin_for_image(description);
-    if (pinned != CL_SUCCESS)
-        return refuse(pinned, error);
+    cl_int kept = keep_for_image(description);
+    if (kept != CL_SUCCESS)
+        return refuse(kept, error);
     return rs_driver()->clCreateImageWithProperties(context, properties, flags, format, description,
                                                     host, error);
 }
@@ -159,14 +163,14 @@ static cl_mem CL_API_CALL create_image_with_properties(
 static cl_int CL_API_CALL retain_mem(cl_mem handle)
 {
     cl_int error = rs_driver()->clRetainMemObject(handle);
-    rs_layer_lock();
-    rs_buffer *buffer = rs_buffer_find(handle);
-    rs_view *view = rs_view_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
+    rs_view *view = rs_view_find(rs_the_layer(), handle);
     if (buffer != NULL && error == CL_SUCCESS)
         buffer->references++;
     if (view != NULL && error == CL_SUCCESS)
         view->references++;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -176,7 +180,7 @@ static void end_unused(rs_buffer *buffer)
     if (buffer->references > 0 || buffer->view_count > 0)
         return;
     rs_context *context = buffer->context;
-    rs_map_remove(&rs_the_layer.buffers, buffer->handle);
+    rs_map_remove(&rs_the_layer()->buffers, buffer->handle);
     rs_buffer_forget(buffer);
     free(buffer);
     context->buffer_count--;
@@ -185,20 +189,20 @@ static void end_unused(rs_buffer *buffer)
 
 static cl_int CL_API_CALL release_mem(cl_mem handle)
 {
-    rs_layer_lock();
-    rs_buffer *buffer = rs_buffer_find(handle);
-    rs_view *view = rs_view_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
+    rs_view *view = rs_view_find(rs_the_layer(), handle);
     if (buffer != NULL && buffer->references > 0) {
         buffer->references--;
         end_unused(buffer);
     }
     if (view != NULL && --view->references == 0) {
-        rs_map_remove(&rs_the_layer.views, handle);
+        rs_map_remove(&rs_the_layer()->views, handle);
         view->parent->view_count--;
         end_unused(view->parent);
         free(view);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return rs_driver()->clReleaseMemObject(handle);
 }
 
@@ -207,20 +211,20 @@ static cl_int CL_API_CALL get_mem_info(cl_mem handle, cl_mem_info name, size_t v
 {
     cl_int error = rs_driver()->clGetMemObjectInfo(handle, name, value_size, value, value_size_ret);
     if (name == CL_MEM_FLAGS && error == CL_SUCCESS && value != NULL) {
-        rs_layer_lock();
-        rs_buffer *buffer = rs_buffer_find(handle);
+        rs_layer_lock(rs_the_layer());
+        rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
         /* "No flag" means read and write; the driver says so in its own way. */
         if (buffer != NULL && (buffer->program_flags & KERNEL_ACCESS) != 0)
             memcpy(value, &buffer->program_flags, sizeof buffer->program_flags);
-        rs_layer_unlock();
+        rs_layer_unlock(rs_the_layer());
     }
     if (name == CL_MEM_MAP_COUNT && error == CL_SUCCESS && value != NULL) {
-        rs_layer_lock();
-        const rs_buffer *buffer = rs_buffer_find(handle);
+        rs_layer_lock(rs_the_layer());
+        const rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
         for (const rs_map_part *map = buffer != NULL ? buffer->map_parts : NULL; map != NULL;
              map = map->next)
             ++*(cl_uint *)value;
-        rs_layer_unlock();
+        rs_layer_unlock(rs_the_layer());
     }
     return error;
 }
@@ -270,12 +274,14 @@ static void judge_extension(const char *name)
     for (size_t i = 0; i < sizeof harmless_extensions / sizeof harmless_extensions[0]; i++)
         if (strncmp(name, harmless_extensions[i], strlen(harmless_extensions[i])) == 0)
             return;
-    rs_layer_freeze("the program uses an extension that works on buffers out of the layer's sight");
-    rs_layer_lock();
-    rs_report_note("The program asked for the extension function %s; from then on nothing was "
+    rs_layer_freeze(rs_the_layer(),
+                    "the program uses an extension that works on buffers out of the layer's sight");
+    rs_layer_lock(rs_the_layer());
+    rs_report_note(rs_the_layer(),
+                   "The program asked for the extension function %s; from then on nothing was "
                    "converted, because the layer cannot see what that function does to buffers.",
                    name);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
 }
 
 static void *CL_API_CALL get_extension_address(const char *name)

@@ -30,12 +30,12 @@ static void set_devices(rs_program *program, cl_uint count, const cl_device_id *
 
 unsigned rs_program_build(cl_program handle)
 {
-    rs_layer_lock();
-    const rs_program *program = rs_program_find(handle);
+    rs_layer_lock(rs_the_layer());
+    const rs_program *program = rs_program_find(rs_the_layer(), handle);
     unsigned number = program != NULL && program->is_as_recorded && program->builds_under_way == 0
                           ? program->builds
                           : 0;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return number;
 }
 
@@ -84,7 +84,7 @@ static build *begin_build(rs_program *program, const char *options, cl_uint devi
  * then the options in the record are not those of the program. */
 static void end_build(build *begun, cl_int error)
 {
-    rs_program *program = rs_program_find(begun->handle);
+    rs_program *program = rs_program_find(rs_the_layer(), begun->handle);
     if (program != NULL && program->builds_under_way > 0 && !begun->has_ended) {
         program->builds_under_way--;
         if (begun->is_recorded)
@@ -120,13 +120,13 @@ static bool is_built(const rs_program *program)
 static void CL_CALLBACK note_end(cl_program handle, void *data)
 {
     build *begun = data;
-    rs_layer_lock();
-    const rs_program *program = rs_program_find(begun->handle);
+    rs_layer_lock(rs_the_layer());
+    const rs_program *program = rs_program_find(rs_the_layer(), begun->handle);
     bool built = program != NULL && is_built(program);
     const build ended = *begun;
     end_build(begun, built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE);
     let_go(begun);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     ended.notify(handle, ended.data);
 }
 
@@ -135,11 +135,11 @@ static cl_int return_from_build(build *begun, cl_int error)
 {
     if (begun == NULL)
         return error;
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     if (begun->notify == NULL || error != CL_SUCCESS)
         end_build(begun, error);
     let_go(begun);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -150,11 +150,11 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
                                           void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     const char *options_of_source = options != NULL ? options : "";
-    rs_layer_lock();
-    build *begun =
-        begin_build(rs_program_find(handle), header_count == 0 ? options_of_source : NULL,
-                    device_count, devices, notify, data);
-    rs_layer_unlock();
+    rs_layer_lock(rs_the_layer());
+    build *begun = begin_build(rs_program_find(rs_the_layer(), handle),
+                               header_count == 0 ? options_of_source : NULL, device_count, devices,
+                               notify, data);
+    rs_layer_unlock(rs_the_layer());
     const bool noted = begun != NULL && notify != NULL;
     return return_from_build(
         begun, rs_driver()->clCompileProgram(handle, device_count, devices, options, header_count,
@@ -183,7 +183,7 @@ typedef struct {
     void *data;
 } linking;
 
-/* Makes the record of the linked program, once: the program may have let go of it since. */
+/* Makes the record of the linked program, once: the program may have released it since. */
 static void record_linked(linking *begun, cl_program handle)
 {
     if (begun->is_recorded || handle == NULL)
@@ -193,7 +193,7 @@ static void record_linked(linking *begun, cl_program handle)
         rs_program_new(handle, begun->context, NULL, "the program was linked from parts");
     const rs_program *compiled =
         begun->number != 0 && rs_program_build(begun->compiled) == begun->number
-            ? rs_program_find(begun->compiled)
+            ? rs_program_find(rs_the_layer(), begun->compiled)
             : NULL;
     if (linked != NULL && compiled != NULL && compiled->source != NULL && compiled->options != NULL)
         take_over_source(linked, compiled);
@@ -214,12 +214,12 @@ static void CL_CALLBACK note_linked(cl_program handle, void *data)
     const bool is_linked =
         rs_driver()->clGetProgramInfo(handle, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels,
                                       NULL) == CL_SUCCESS;
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     const linking ended = *begun;
     if (is_linked)
         record_linked(begun, handle);
     leave_linking(begun);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     ended.notify(handle, ended.data);
 }
 
@@ -243,10 +243,10 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
     cl_program handle = rs_driver()->clLinkProgram(context, device_count, devices, options, count,
                                                    programs, notify != NULL ? note_linked : NULL,
                                                    notify != NULL ? begun : data, error);
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     record_linked(begun, handle);
     leave_linking(begun);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return handle;
 }
 
@@ -256,15 +256,15 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
 {
     const char *options_of_source = options;
     bool has_headers = false;
-    rs_layer_lock();
-    rs_program *program = rs_program_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_program *program = rs_program_find(rs_the_layer(), handle);
     if (program != NULL && program->origin_options != NULL)
         options_of_source = program->origin_options;
     build *begun = begin_build(program, options_of_source != NULL ? options_of_source : "",
                                device_count, devices, notify, data);
     has_headers = begun != NULL && begun->is_recorded && program->source != NULL &&
                   program->options != NULL && strstr(program->source, "include") != NULL;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     /* Headers must be read as they are now, and from the present folder; all else can wait for a
      * kernel. */
     if (has_headers)

@@ -3,11 +3,11 @@
  * profiling that the report needs and the program did not ask for (hidden from it).
  */
 #include "layer/core/coherence.h"
+#include "layer/core/device_layouts.h"
 #include "layer/core/report.h"
-#include "layer/core/residences.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
-#include "layer/opencl/detour.h"
+#include "layer/opencl/profiled_launch.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,14 +15,15 @@
 
 rs_context *rs_context_of(cl_context handle)
 {
-    rs_context *context = rs_context_find(handle);
+    rs_context *context = rs_context_find(rs_the_layer(), handle);
     if (context != NULL || handle == NULL)
         return context;
     context = calloc(1, sizeof *context);
-    if (context == NULL || !rs_map_set(&rs_the_layer.contexts, handle, context)) {
+    if (context == NULL || !rs_map_set(&rs_the_layer()->contexts, handle, context)) {
         free(context);
         return NULL;
     }
+    context->layer = rs_the_layer();
     context->handle = handle;
     context->references = 1;
     return context;
@@ -32,8 +33,8 @@ void rs_context_trim(rs_context *context)
 {
     if (context->references > 0 || context->buffer_count > 0)
         return;
-    rs_map_remove(&rs_the_layer.contexts, context->handle);
-    rs_residences_free(context);
+    rs_map_remove(&rs_the_layer()->contexts, context->handle);
+    rs_device_layouts_free(context);
     free(context);
 }
 
@@ -41,9 +42,9 @@ cl_context rs_new_context(cl_context handle)
 {
     if (handle == NULL)
         return NULL;
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     rs_context_of(handle); /* without a record its buffers are simply never converted */
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return handle;
 }
 
@@ -69,11 +70,11 @@ create_context_from_type(const cl_context_properties *properties, cl_device_type
 static cl_int CL_API_CALL retain_context(cl_context handle)
 {
     cl_int error = rs_driver()->clRetainContext(handle);
-    rs_layer_lock();
-    rs_context *context = rs_context_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_context *context = rs_context_find(rs_the_layer(), handle);
     if (context != NULL && error == CL_SUCCESS)
         context->references++;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -85,24 +86,24 @@ static cl_int CL_API_CALL get_context_info(cl_context handle, cl_context_info na
     cl_int error = rs_driver()->clGetContextInfo(handle, name, value_size, value, value_size_ret);
     if (error != CL_SUCCESS || value == NULL || name != CL_CONTEXT_REFERENCE_COUNT)
         return error;
-    rs_layer_lock();
-    const rs_context *context = rs_context_find(handle);
+    rs_layer_lock(rs_the_layer());
+    const rs_context *context = rs_context_find(rs_the_layer(), handle);
     if (context != NULL && context->references > 0)
         *(cl_uint *)value = context->references;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 static cl_int CL_API_CALL release_context(cl_context handle)
 {
-    rs_layer_lock();
-    rs_timing_harvest();
-    rs_detour_trim();
-    rs_layer_is_held();
-    rs_context *context = rs_context_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_timing_collect(rs_the_layer());
+    rs_profiled_events_trim();
+    rs_layer_is_held(rs_the_layer());
+    rs_context *context = rs_context_find(rs_the_layer(), handle);
     if (context != NULL && context->references > 0 && --context->references == 0)
         rs_context_trim(context);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return rs_driver()->clReleaseContext(handle);
 }
 
@@ -113,12 +114,13 @@ static rs_queue *new_queue(cl_command_queue handle, cl_context context, cl_devic
                            cl_command_queue_properties given)
 {
     rs_queue *queue = calloc(1, sizeof *queue);
-    if (queue == NULL || !rs_map_set(&rs_the_layer.queues, handle, queue)) {
+    if (queue == NULL || !rs_map_set(&rs_the_layer()->queues, handle, queue)) {
         free(queue);
-        rs_layer_freeze("there was not enough memory to follow a command queue");
+        rs_layer_freeze(rs_the_layer(), "there was not enough memory to follow a command queue");
         return NULL;
     }
-    rs_map_remove(&rs_the_layer.released, handle);
+    rs_map_remove(&rs_the_layer()->released, handle);
+    queue->layer = rs_the_layer();
     queue->handle = handle;
     queue->references = 1;
     queue->context = context;
@@ -137,7 +139,7 @@ static rs_queue *new_queue(cl_command_queue handle, cl_context context, cl_devic
             queue->program_list_bytes = count * sizeof *list;
         }
     }
-    rs_report_device(device);
+    rs_report_device(rs_the_layer(), device);
     return queue;
 }
 
@@ -148,17 +150,17 @@ static cl_command_queue keep_queue(cl_command_queue handle, cl_context context, 
 {
     if (handle == NULL)
         return NULL;
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     new_queue(handle, context, device, list, wanted, given);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return handle;
 }
 
 /* A queue that came into being out of our sight (by an extension's function) is asked about itself.
  */
-rs_queue *rs_queue_of(rs_stream handle)
+rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle)
 {
-    rs_queue *queue = rs_queue_find(handle);
+    rs_queue *queue = rs_queue_find(layer, handle);
     cl_context context;
     cl_device_id device;
     cl_command_queue_properties properties;
@@ -179,7 +181,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_i
                                                  cl_int *error)
 {
     cl_command_queue_properties given =
-        properties | (rs_report_times() ? CL_QUEUE_PROFILING_ENABLE : 0);
+        properties | (rs_report_times(rs_the_layer()) ? CL_QUEUE_PROFILING_ENABLE : 0);
     cl_command_queue handle = rs_driver()->clCreateCommandQueue(context, device, given, error);
     return keep_queue(handle, context, device, NULL, properties, given);
 }
@@ -209,7 +211,7 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context cont
     }
     cl_command_queue_properties given = wanted;
     /* A queue on the device has no profiling events of ours; one with an odd list is left alone. */
-    if (fits && rs_report_times() && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
+    if (fits && rs_report_times(rs_the_layer()) && (wanted & CL_QUEUE_ON_DEVICE) == 0) {
         given |= CL_QUEUE_PROFILING_ENABLE;
         if (flags_at == QUEUE_LIST_LIMIT) {
             extended[count++] = CL_QUEUE_PROPERTIES;
@@ -239,31 +241,31 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context cont
 static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
 {
     cl_int error = rs_driver()->clRetainCommandQueue(handle);
-    rs_layer_lock();
-    rs_queue *queue = rs_queue_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
     if (queue != NULL && error == CL_SUCCESS)
         queue->references++;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 static cl_int CL_API_CALL release_queue(cl_command_queue handle)
 {
-    rs_layer_lock();
-    rs_queue *queue = rs_queue_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
     if (queue != NULL && --queue->references == 0) {
         rs_queue_retire(queue);
-        rs_detour_close(queue);
+        rs_profiling_queue_close(queue);
         /* Without memory for it, the times that the program did not ask for are seen: harmless. */
         if (queue->profiling_added)
-            rs_map_set(&rs_the_layer.released, handle, &rs_the_layer.released);
-        rs_map_remove(&rs_the_layer.queues, handle);
+            rs_map_set(&rs_the_layer()->released, handle, &rs_the_layer()->released);
+        rs_map_remove(&rs_the_layer()->queues, handle);
         free(queue->program_list);
         free(queue);
     }
-    rs_timing_harvest();
-    rs_detour_trim();
-    rs_layer_unlock();
+    rs_timing_collect(rs_the_layer());
+    rs_profiled_events_trim();
+    rs_layer_unlock(rs_the_layer());
     return rs_driver()->clReleaseCommandQueue(handle);
 }
 
@@ -286,8 +288,8 @@ static cl_int answer(const void *bytes, size_t size, size_t value_size, void *va
 static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_queue_info name,
                                          size_t value_size, void *value, size_t *value_size_ret)
 {
-    rs_layer_lock();
-    rs_queue *queue = rs_queue_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
     cl_int error;
     if (queue != NULL && queue->profiling_added && name == CL_QUEUE_PROPERTIES)
         error = answer(&queue->program_properties, sizeof queue->program_properties, value_size,
@@ -299,7 +301,7 @@ static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_que
         error = rs_driver()->clGetCommandQueueInfo(handle, name, value_size, value, value_size_ret);
     if (queue != NULL && error == CL_SUCCESS && value != NULL && name == CL_QUEUE_REFERENCE_COUNT)
         *(cl_uint *)value = queue->references; /* events of the layer's hold it, too */
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -309,11 +311,11 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
     cl_command_queue handle = NULL;
     rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, (void *)&handle,
                                 NULL);
-    rs_layer_lock();
-    rs_queue *queue = rs_queue_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
     bool hidden = (queue != NULL && queue->profiling_added) ||
-                  rs_map_get(&rs_the_layer.released, handle) != NULL;
-    rs_layer_unlock();
+                  rs_map_get(&rs_the_layer()->released, handle) != NULL;
+    rs_layer_unlock(rs_the_layer());
     if (hidden)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     return rs_driver()->clGetEventProfilingInfo(event, name, value_size, value, value_size_ret);
@@ -328,11 +330,11 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
     if (error != CL_SUCCESS || value == NULL ||
         (name != CL_EVENT_REFERENCE_COUNT && name != CL_EVENT_COMMAND_TYPE))
         return error;
-    rs_layer_lock();
-    if (name == CL_EVENT_REFERENCE_COUNT && rs_timing_holds(event))
+    rs_layer_lock(rs_the_layer());
+    if (name == CL_EVENT_REFERENCE_COUNT && rs_timing_holds(rs_the_layer(), event))
         --*(cl_uint *)value;
-    rs_detour_correct(event, name, value);
-    rs_layer_unlock();
+    rs_profiled_event_correct(event, name, value);
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -347,18 +349,18 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
  */
 static void follow(cl_event event, uintptr_t references)
 {
-    rs_map *events = &rs_the_layer.user_events;
+    rs_map *events = &rs_the_layer()->user_events;
     if (references == 0)
         rs_map_remove(events, event);
     else
         rs_map_set(events, event, (void *)references); /* NOLINT: a number */
-    atomic_store(&rs_the_layer.has_user_events, events->count > 0);
+    atomic_store(&rs_the_layer()->has_user_events, events->count > 0);
 }
 
 /* The program's references to an event that it may set; 0: it is none, or has its status. */
 static uintptr_t references_to(cl_event event)
 {
-    return (uintptr_t)rs_map_get(&rs_the_layer.user_events, event);
+    return (uintptr_t)rs_map_get(&rs_the_layer()->user_events, event);
 }
 
 static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
@@ -366,14 +368,14 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
     cl_event event = rs_driver()->clCreateUserEvent(context, error);
     if (event == NULL)
         return NULL;
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     follow(event, 1);
     bool followed = references_to(event) > 0;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     if (followed)
-        rs_layer_restore();
+        rs_layer_restore(rs_the_layer());
     else
-        rs_layer_freeze("there was not enough memory to follow a user event");
+        rs_layer_freeze(rs_the_layer(), "there was not enough memory to follow a user event");
     return event;
 }
 
@@ -381,23 +383,23 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
  * is still under way after it. */
 static void follow_held(cl_event event)
 {
-    if (rs_the_layer.user_events.count == 1 && references_to(event) > 0)
-        rs_layer_follow_held();
+    if (rs_the_layer()->user_events.count == 1 && references_to(event) > 0)
+        rs_layer_follow_held(rs_the_layer());
 }
 
 static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
 {
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     if (status == CL_COMPLETE)
         follow_held(event);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     cl_int error = rs_driver()->clSetUserEventStatus(event, status);
-    rs_layer_lock();
-    if (error == CL_SUCCESS && status < 0 && rs_the_layer.frozen == NULL)
-        rs_the_layer.frozen = "the program abandoned commands by a user event";
+    rs_layer_lock(rs_the_layer());
+    if (error == CL_SUCCESS && status < 0 && rs_the_layer()->frozen == NULL)
+        rs_the_layer()->frozen = "the program abandoned commands by a user event";
     if (error == CL_SUCCESS)
         follow(event, 0);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -406,52 +408,52 @@ static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
 static cl_int CL_API_CALL retain_event(cl_event event)
 {
     const cl_int error = rs_driver()->clRetainEvent(event);
-    if (error != CL_SUCCESS || !atomic_load(&rs_the_layer.has_user_events))
+    if (error != CL_SUCCESS || !atomic_load(&rs_the_layer()->has_user_events))
         return error;
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     const uintptr_t references = references_to(event);
     if (references > 0)
         follow(event, references + 1);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 static cl_int CL_API_CALL release_event(cl_event event)
 {
-    if (atomic_load(&rs_the_layer.has_user_events)) {
-        rs_layer_lock();
+    if (atomic_load(&rs_the_layer()->has_user_events)) {
+        rs_layer_lock(rs_the_layer());
         const uintptr_t references = references_to(event);
         if (references == 1)
             follow_held(event);
         if (references > 0)
             follow(event, references - 1);
-        rs_layer_unlock();
+        rs_layer_unlock(rs_the_layer());
     }
     return rs_driver()->clReleaseEvent(event);
 }
 
 /* After a wait of the program. */
-static void harvest(cl_int error)
+static void collect_times(cl_int error)
 {
     if (error != CL_SUCCESS)
-        rs_layer_look_for_failures();
-    rs_layer_lock();
-    rs_timing_harvest();
-    rs_report_keep_up();
-    rs_layer_unlock();
+        rs_layer_look_for_failures(rs_the_layer());
+    rs_layer_lock(rs_the_layer());
+    rs_timing_collect(rs_the_layer());
+    rs_report_keep_up(rs_the_layer());
+    rs_layer_unlock(rs_the_layer());
 }
 
 static cl_int CL_API_CALL finish(cl_command_queue handle)
 {
     cl_int error = rs_driver()->clFinish(handle);
-    harvest(error);
+    collect_times(error);
     return error;
 }
 
 static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
 {
     cl_int error = rs_driver()->clWaitForEvents(count, events);
-    harvest(error);
+    collect_times(error);
     return error;
 }
 

@@ -21,7 +21,7 @@ struct rs_plans {
     restride_plan *plans[DIRECTIONS];
     restride_status status;
     char *why;
-    size_t routes; /* that hold them */
+    size_t workspaces; /* that hold them */
     bool has_run[DIRECTIONS];
     struct rs_plans *next;
 };
@@ -146,9 +146,11 @@ static restride_status fill_plans(rs_converter *converter, rs_plans *made)
     if (status == RESTRIDE_OK)
         status = make_layout(converter->relayout, made->count, false, &kernels);
     if (status == RESTRIDE_OK)
-        status = restride_plan_convert(&made->plans[RS_THERE], converter->engine, program, kernels);
+        status =
+            restride_plan_convert(&made->plans[RS_FORWARD], converter->engine, program, kernels);
     if (status == RESTRIDE_OK)
-        status = restride_plan_convert(&made->plans[RS_BACK], converter->engine, kernels, program);
+        status =
+            restride_plan_convert(&made->plans[RS_INVERSE], converter->engine, kernels, program);
     restride_layout_destroy(program);
     restride_layout_destroy(kernels);
     return status;
@@ -191,7 +193,7 @@ void rs_converter_add_plans(rs_converter *converter, rs_plans *plans)
     int unused = 0;
     for (rs_plans **place = &plans->next; *place != NULL;) {
         rs_plans *older = *place;
-        if (older->routes > 0 || ++unused < MOST_UNUSED) {
+        if (older->workspaces > 0 || ++unused < MOST_UNUSED) {
             place = &older->next;
             continue;
         }
@@ -200,12 +202,12 @@ void rs_converter_add_plans(rs_converter *converter, rs_plans *plans)
     }
 }
 
-/* ---- routes ---- */
+/* ---- workspaces ---- */
 
 static size_t scratch_of_plans(const rs_plans *plans)
 {
-    size_t there = rs_plan_shared_scratch(plans->plans[RS_THERE]);
-    size_t back = rs_plan_shared_scratch(plans->plans[RS_BACK]);
+    size_t there = rs_plan_shared_scratch(plans->plans[RS_FORWARD]);
+    size_t back = rs_plan_shared_scratch(plans->plans[RS_INVERSE]);
     return there > back ? there : back;
 }
 
@@ -227,10 +229,10 @@ static restride_status take_scratch(const rs_converter *converter, cl_command_qu
     return rs_opencl_fail(code, "placing scratch memory on the device");
 }
 
-restride_status rs_route_take(rs_converter *converter, rs_stream queue, size_t bytes,
-                              rs_route *route, rs_event *placed)
+restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size_t bytes,
+                                  rs_workspace *workspace, rs_event *placed)
 {
-    *route = (rs_route){NULL, NULL};
+    *workspace = (rs_workspace){NULL, NULL};
     *placed = NULL;
     if (converter->marshal != NULL)
         return RESTRIDE_OK;
@@ -250,18 +252,18 @@ restride_status rs_route_take(rs_converter *converter, rs_stream queue, size_t b
             return status;
     }
     if (plans != NULL)
-        plans->routes++;
-    *route = (rs_route){plans, scratch};
+        plans->workspaces++;
+    *workspace = (rs_workspace){plans, scratch};
     return RESTRIDE_OK;
 }
 
-void rs_route_leave(rs_route *route)
+void rs_workspace_release(rs_workspace *workspace)
 {
-    if (route->scratch != NULL)
-        rs_driver()->clReleaseMemObject(route->scratch);
-    if (route->plans != NULL)
-        route->plans->routes--;
-    *route = (rs_route){NULL, NULL};
+    if (workspace->scratch != NULL)
+        rs_driver()->clReleaseMemObject(workspace->scratch);
+    if (workspace->plans != NULL)
+        workspace->plans->workspaces--;
+    *workspace = (rs_workspace){NULL, NULL};
 }
 
 /* ---- whole buffers ---- */
@@ -272,12 +274,13 @@ typedef struct {
     bool is_torn;
 } enqueued;
 
-static restride_status run_plan(const rs_route *route, cl_command_queue queue, cl_mem buffer,
-                                rs_direction direction, cl_uint wait_count,
+static restride_status run_plan(const rs_workspace *workspace, cl_command_queue queue,
+                                cl_mem buffer, rs_direction direction, cl_uint wait_count,
                                 const cl_event *wait_list, enqueued *conversion)
 {
-    const restride_plan *plan = route->plans->plans[direction];
-    const rs_opencl_stages stages = {plan->engine, plan->stages, plan->stage_count, route->scratch};
+    const restride_plan *plan = workspace->plans->plans[direction];
+    const rs_opencl_stages stages = {plan->engine, plan->stages, plan->stage_count,
+                                     workspace->scratch};
     return rs_opencl_enqueue_stages(&stages, queue, buffer, wait_count, wait_list,
                                     &conversion->began, &conversion->event, &conversion->is_torn);
 }
@@ -301,13 +304,13 @@ static restride_status convert_small(const rs_converter *converter, cl_mem scrat
     size_t end = count * converter->relayout->record.size;
     const rs_window_part part = {buffer, count, scratch, 0, end};
     restride_status status =
-        direction == RS_THERE
+        direction == RS_FORWARD
             ? copy_all(queue, buffer, scratch, end, wait_count, wait_list, &conversion->began)
             : rs_opencl_window_enqueue(converter->window, queue, &part, RS_WINDOW_OUT, wait_count,
                                        wait_list, &conversion->began);
     if (status != RESTRIDE_OK)
         return status;
-    status = direction == RS_THERE
+    status = direction == RS_FORWARD
                  ? rs_opencl_window_enqueue(converter->window, queue, &part, RS_WINDOW_IN, 1,
                                             &conversion->began, &conversion->event)
                  : copy_all(queue, scratch, buffer, end, 1, &conversion->began, &conversion->event);
@@ -322,7 +325,7 @@ static restride_status marshal(const rs_converter *converter, cl_command_queue q
 {
     restride_status status = rs_opencl_marshal_enqueue(
         converter->marshal, queue, buffer, count_records(converter, bytes),
-        direction == RS_THERE ? RS_AOS_TO_ASTA : RS_ASTA_TO_AOS, wait_count, wait_list,
+        direction == RS_FORWARD ? RS_AOS_TO_ASTA : RS_ASTA_TO_AOS, wait_count, wait_list,
         &conversion->event);
     if (status == RESTRIDE_OK) {
         conversion->began = conversion->event;
@@ -332,34 +335,34 @@ static restride_status marshal(const rs_converter *converter, cl_command_queue q
 }
 
 /* What says of a conversion that its kernels have run. */
-static bool *note_of(rs_converter *converter, const rs_route *route, rs_direction direction)
+static bool *note_of(rs_converter *converter, const rs_workspace *workspace, rs_direction direction)
 {
     if (converter->marshal != NULL)
         return &converter->has_marshaled[direction];
-    return route->plans != NULL ? &route->plans->has_run[direction]
-                                : &converter->has_copied[direction];
+    return workspace->plans != NULL ? &workspace->plans->has_run[direction]
+                                    : &converter->has_copied[direction];
 }
 
-bool rs_converter_has_run(const rs_converter *converter, const rs_route *route,
+bool rs_converter_has_run(const rs_converter *converter, const rs_workspace *workspace,
                           rs_direction direction)
 {
-    return *note_of((rs_converter *)converter, route, direction);
+    return *note_of((rs_converter *)converter, workspace, direction);
 }
 
-restride_status rs_converter_enqueue(rs_converter *converter, const rs_route *route,
+restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace *workspace,
                                      rs_stream queue, rs_allocation buffer, size_t bytes,
                                      rs_direction direction, unsigned wait_count,
                                      const void *wait_list, rs_conversion *conversion)
 {
     enqueued made = {NULL, NULL, false};
     restride_status status;
-    *note_of(converter, route, direction) = true;
+    *note_of(converter, workspace, direction) = true;
     if (converter->marshal != NULL)
         status = marshal(converter, queue, buffer, bytes, direction, wait_count, wait_list, &made);
-    else if (route->plans != NULL)
-        status = run_plan(route, queue, buffer, direction, wait_count, wait_list, &made);
+    else if (workspace->plans != NULL)
+        status = run_plan(workspace, queue, buffer, direction, wait_count, wait_list, &made);
     else
-        status = convert_small(converter, route->scratch, queue, buffer, bytes, direction,
+        status = convert_small(converter, workspace->scratch, queue, buffer, bytes, direction,
                                wait_count, wait_list, &made);
     *conversion = (rs_conversion){made.began, made.event, made.is_torn};
     return status;
@@ -387,7 +390,7 @@ restride_status rs_converter_copy_part(rs_converter *converter, rs_stream queue,
     const rs_window_part window = {buffer, count_records(converter, bytes), part->scratch,
                                    part->first, part->end};
     const restride_status status = rs_opencl_window_enqueue(
-        converter->window, queue, &window, direction == RS_BACK ? RS_WINDOW_OUT : RS_WINDOW_IN,
+        converter->window, queue, &window, direction == RS_INVERSE ? RS_WINDOW_OUT : RS_WINDOW_IN,
         wait_count, wait_list, &copied);
     *event = copied;
     return status;

@@ -19,8 +19,9 @@ static bool is_chosen(cl_device_id device)
     cl_device_type type = 0;
     rs_driver()->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     char *name = rs_api_device_name(device);
-    const bool chosen = rs_device_is_called(
-        rs_the_layer.settings.device, (type & CL_DEVICE_TYPE_GPU) != 0, name != NULL ? name : "");
+    const bool chosen =
+        rs_device_is_called(rs_the_layer()->settings.device, (type & CL_DEVICE_TYPE_GPU) != 0,
+                            name != NULL ? name : "");
     free(name);
     return chosen;
 }
@@ -58,12 +59,13 @@ static void note_missing(void)
         }
     }
     if (names.data != NULL) {
-        rs_layer_lock();
-        rs_report_note("--device %s: no device is of this kind or has this word in its name; there "
+        rs_layer_lock(rs_the_layer());
+        rs_report_note(rs_the_layer(),
+                       "--device %s: no device is of this kind or has this word in its name; there "
                        "are: %s.",
-                       rs_the_layer.settings.device, names.data);
-        rs_report_write(false);
-        rs_layer_unlock();
+                       rs_the_layer()->settings.device, names.data);
+        rs_report_write(rs_the_layer(), false);
+        rs_layer_unlock(rs_the_layer());
     }
     rs_text_free(&names);
 }
@@ -148,7 +150,7 @@ create_context_from_type(const cl_context_properties *properties, cl_device_type
 
 void rs_layer_add_devices(cl_icd_dispatch *table)
 {
-    if (rs_the_layer.settings.device == NULL)
+    if (rs_the_layer()->settings.device == NULL)
         return;
     table->clGetPlatformIDs = get_platforms;
     table->clGetDeviceIDs = get_devices;

@@ -11,12 +11,30 @@
 /* What the program allows itself: the driver refuses its other transfers, whatever they are on. */
 enum { RS_HOST_ACCESS = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS };
 
-extern cl_icd_dispatch rs_driver_table;
+/* What the loader made when it loaded the layer, once in a process. The functions of a dispatch
+ * table have no other way to it. */
+typedef struct {
+    rs_layer layer;
+    cl_icd_dispatch driver; /* the functions below: the next layer's or the loader's own */
+    cl_icd_dispatch own;    /* the layer's */
+    /* Events that the program has instead of those of launches (profiled_launch.c). They are held
+     * until it has released them, so that none of them can become another's handle. */
+    struct {
+        cl_event *events;
+        size_t count, capacity;
+    } standing_in;
+} rs_opencl_layer;
 
-/* The functions below this layer: the next layer's or the loader's own. */
+extern rs_opencl_layer rs_opencl;
+
 static inline const cl_icd_dispatch *rs_driver(void)
 {
-    return &rs_driver_table;
+    return &rs_opencl.driver;
+}
+
+static inline rs_layer *rs_the_layer(void)
+{
+    return &rs_opencl.layer;
 }
 
 /* The record of a context, made if new; NULL when memory is short or the handle is none. */
@@ -25,7 +43,7 @@ rs_context *rs_context_of(cl_context handle);
 /* Makes the record of a new context (NULL: nothing) and returns it. */
 cl_context rs_new_context(cl_context handle);
 
-/* Frees what the layer holds in a context once the program has let go of it and of its buffers. */
+/* Frees what the layer holds in a context once the program has released it and its buffers. */
 void rs_context_trim(rs_context *context);
 
 /* Each file puts its functions into the dispatch table. */

@@ -1,9 +1,9 @@
 /* Kernels: their rewritten forms, and their arguments, which are remembered as they are set. What
  * is done with them at a launch is in launches.c. */
+#include "layer/core/device_layouts.h"
 #include "layer/core/knowledge.h"
 #include "layer/core/report.h"
-#include "layer/core/residences.h"
-#include "layer/opencl/detour.h"
+#include "layer/opencl/profiled_launch.h"
 #include "layer/opencl/programs.h"
 #include "layout/record_json.h"
 
@@ -65,7 +65,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
             free_targets(kernel);
             return false;
         }
-        rs_relayout_give_number(&found->relayout);
+        rs_relayout_give_number(&rs_the_layer()->relayouts, &found->relayout);
     }
     return kernel->target_count > 0;
 }
@@ -76,7 +76,7 @@ static bool may_gain(const rs_program *program, const json_t *described)
     size_t i;
     json_t *argument;
     const char *name = json_string_value(json_object_get(described, "name"));
-    const rs_policy policy = rs_policy_of_kernel(name != NULL ? name : "*");
+    const rs_policy policy = rs_policy_of_kernel(rs_the_layer(), name != NULL ? name : "*");
     json_array_foreach(json_object_get(described, "arguments"), i, argument)
     {
         rs_target target;
@@ -84,7 +84,7 @@ static bool may_gain(const rs_program *program, const json_t *described)
             continue;
         bool gains = policy != RS_POLICY_AUTO || !read_target(&target, argument);
         for (cl_uint d = 0; !gains && d < program->device_count; d++)
-            gains = rs_knowledge_predict(&target, program->devices[d]) > 1;
+            gains = rs_knowledge_predict(rs_the_layer(), &target, program->devices[d]) > 1;
         if (policy == RS_POLICY_AUTO)
             rs_record_free(&target.relayout.record);
         if (gains)
@@ -95,7 +95,7 @@ static bool may_gain(const rs_program *program, const json_t *described)
 
 bool rs_program_may_gain(const rs_program *program, const json_t *kernels)
 {
-    rs_context *context = rs_context_find(program->context);
+    rs_context *context = rs_context_find(rs_the_layer(), program->context);
     bool gains = context != NULL && context->may_gain;
     for (size_t i = 0; !gains && i < json_array_size(kernels); i++)
         gains = may_gain(program, json_array_get(kernels, i));
@@ -129,17 +129,17 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
 static void begin_conversions(const rs_kernel *kernel)
 {
     const rs_program *program = kernel->program;
-    rs_context *context = rs_context_find(program->context);
+    rs_context *context = rs_context_find(rs_the_layer(), program->context);
     if (kernel->rewritten[RS_FORM_ANY] == NULL || context == NULL ||
-        kernel->policy != RS_POLICY_AUTO || rs_the_layer.settings.policy != RS_POLICY_AUTO)
+        kernel->policy != RS_POLICY_AUTO || rs_the_layer()->settings.policy != RS_POLICY_AUTO)
         return;
     for (cl_uint d = 0; d < program->device_count; d++)
         for (size_t i = 0; i < kernel->target_count; i++) {
             const rs_target *target = &kernel->targets[i];
-            if (rs_knowledge_predict(target, program->devices[d]) <= 1)
+            if (rs_knowledge_predict(rs_the_layer(), target, program->devices[d]) <= 1)
                 continue;
-            rs_detour_prepare(program->context, program->devices[d]);
-            rs_residence_prepare(context, program->devices[d], &target->relayout);
+            rs_profiling_queue_prepare(program->context, program->devices[d]);
+            rs_device_layout_prepare(context, program->devices[d], &target->relayout);
         }
 }
 
@@ -160,7 +160,7 @@ static char *name_of(cl_kernel kernel)
 static void read_program(rs_kernel *kernel, const char *name, bool is_of_build)
 {
     kernel->facts = rs_report_kernel(kernel->program, name);
-    kernel->policy = rs_policy_of_kernel(name);
+    kernel->policy = rs_policy_of_kernel(rs_the_layer(), name);
     if (!is_of_build) {
         rs_report_hold(
             kernel->facts, 0,
@@ -183,16 +183,17 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned b
         return CL_OUT_OF_HOST_MEMORY;
     rs_driver()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof argument_count, &argument_count,
                                  NULL);
+    kernel->layer = rs_the_layer();
     kernel->handle = handle;
     kernel->references = 1;
     kernel->argument_count = argument_count;
     kernel->arguments = calloc(argument_count + 1u, sizeof *kernel->arguments);
-    if (kernel->arguments == NULL || !rs_map_set(&rs_the_layer.kernels, handle, kernel)) {
+    if (kernel->arguments == NULL || !rs_map_set(&rs_the_layer()->kernels, handle, kernel)) {
         free(kernel->arguments);
         free(kernel);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    kernel->program = rs_program_find(program_handle);
+    kernel->program = rs_program_find(rs_the_layer(), program_handle);
     if (kernel->program != NULL) {
         kernel->program->live_kernels++;
         char *name = name_of(handle);
@@ -210,9 +211,9 @@ static cl_kernel adopt(cl_kernel handle, cl_program program, unsigned build, cl_
         return NULL;
     if (build != 0)
         rs_program_prepare(program);
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     cl_int failed = new_kernel(handle, program, build);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     if (failed == CL_SUCCESS)
         return handle;
     rs_driver()->clReleaseKernel(handle);
@@ -259,9 +260,9 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
         rs_driver()->clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, (void *)&program,
                                      NULL);
     handle = adopt(handle, program, rs_program_build(program), error);
-    rs_layer_lock();
-    rs_kernel *copy = rs_kernel_find(handle);
-    rs_kernel *original = rs_kernel_find(source);
+    rs_layer_lock(rs_the_layer());
+    rs_kernel *copy = rs_kernel_find(rs_the_layer(), handle);
+    rs_kernel *original = rs_kernel_find(rs_the_layer(), source);
     if (copy != NULL && original != NULL && copy->argument_count == original->argument_count) {
         memcpy(copy->arguments, original->arguments,
                copy->argument_count * sizeof *copy->arguments);
@@ -272,27 +273,27 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
                     ? rs_driver()->clCloneKernel(original->rewritten[form], NULL)
                     : NULL;
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return handle;
 }
 
 static cl_int CL_API_CALL retain_kernel(cl_kernel handle)
 {
     cl_int error = rs_driver()->clRetainKernel(handle);
-    rs_layer_lock();
-    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (kernel != NULL && error == CL_SUCCESS)
         kernel->references++;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 static cl_int CL_API_CALL release_kernel(cl_kernel handle)
 {
-    rs_layer_lock();
-    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (kernel != NULL && --kernel->references == 0) {
-        rs_map_remove(&rs_the_layer.kernels, handle);
+        rs_map_remove(&rs_the_layer()->kernels, handle);
         release_forms(kernel);
         if (kernel->program != NULL) {
             kernel->program->live_kernels--;
@@ -302,7 +303,7 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
         free(kernel->arguments);
         free(kernel);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return rs_driver()->clReleaseKernel(handle);
 }
 
@@ -314,8 +315,8 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
     cl_int error = rs_driver()->clSetKernelArg(handle, index, size, value);
     if (error != CL_SUCCESS)
         return error;
-    rs_layer_lock();
-    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (kernel != NULL && index < kernel->argument_count) {
         rs_argument *argument = &kernel->arguments[index];
         argument->set = true;
@@ -329,15 +330,15 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
                     CL_SUCCESS)
                 release_forms(kernel);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, const void *pointer)
 {
     cl_int error = rs_driver()->clSetKernelArgSVMPointer(handle, index, pointer);
-    rs_layer_lock();
-    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
         kernel->arguments[index] = (rs_argument){true, NULL};
         for (int form = 0; form < RS_FORMS; form++)
@@ -346,7 +347,7 @@ static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, cons
                     CL_SUCCESS)
                 release_forms(kernel);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
@@ -354,14 +355,14 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info na
                                         const void *value)
 {
     cl_int error = rs_driver()->clSetKernelExecInfo(handle, name, size, value);
-    rs_layer_lock();
-    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     for (int form = 0; error == CL_SUCCESS && kernel != NULL && form < RS_FORMS; form++)
         if (kernel->rewritten[form] != NULL &&
             rs_driver()->clSetKernelExecInfo(kernel->rewritten[form], name, size, value) !=
                 CL_SUCCESS)
             release_forms(kernel);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 

@@ -5,12 +5,12 @@
  * kernel runs.
  */
 #include "base/log.h"
-#include "layer/core/awaiting.h"
 #include "layer/core/choice.h"
-#include "layer/core/ending.h"
+#include "layer/core/launch_wait.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/report.h"
 #include "layer/core/timing.h"
-#include "layer/opencl/detour.h"
+#include "layer/opencl/profiled_launch.h"
 
 #include <time.h>
 
@@ -18,10 +18,11 @@
  * layout. */
 static bool goes_on(const rs_choice *choice, const rs_target *target)
 {
-    const rs_buffer *buffer = rs_buffer_find(choice->kernel->arguments[target->index].buffer);
+    const rs_buffer *buffer =
+        rs_buffer_find(rs_the_layer(), choice->kernel->arguments[target->index].buffer);
     return choice->by_policy &&
            (choice->demand == RS_FOR_LAYOUT ||
-            (choice->demand == RS_INDIFFERENT && (buffer == NULL || buffer->residence == NULL)));
+            (choice->demand == RS_INDIFFERENT && (buffer == NULL || buffer->layout == NULL)));
 }
 
 /* Brings every buffer of the launch into place. */
@@ -31,10 +32,9 @@ static void place_buffers(const rs_choice *choice, rs_command *command)
     for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
         const rs_target *wanted = rs_kernel_target(kernel, i);
         command->keeps_run = wanted != NULL && goes_on(choice, wanted);
-        rs_command_use(command, kernel->arguments[i].buffer,
-                       wanted != NULL && choice->rewritten
-                           ? choice->residences[wanted - kernel->targets]
-                           : NULL);
+        rs_command_use(
+            command, kernel->arguments[i].buffer,
+            wanted != NULL && choice->rewritten ? choice->layouts[wanted - kernel->targets] : NULL);
     }
 }
 
@@ -97,7 +97,7 @@ static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel ha
 {
     const rs_range *r = choice->range;
     const unsigned form = bit_of_form(choice);
-    if (!rs_ending_admits(has_run(choice, form)))
+    if (!rs_exit_admits(rs_the_layer(), has_run(choice, form)))
         return command->error = CL_OUT_OF_RESOURCES;
     place_buffers(choice, command);
     cl_int error = command->error;
@@ -120,13 +120,13 @@ static void note_launch(const rs_choice *choice)
     rs_kernel *kernel = choice->kernel;
     if (kernel == NULL || kernel->facts == NULL)
         return;
-    rs_report_begin();
+    rs_report_begin(rs_the_layer());
     kernel->facts->launches++;
     kernel->facts->transformed_launches += choice->rewritten;
     if (choice->known != NULL)
         rs_policy_note_launch(&choice->known->knowledge, choice->rewritten, choice->work_items);
     if (choice->rewritten != choice->by_policy) /* as it was chosen */
-        rs_the_layer.owed -= choice->gain;
+        rs_the_layer()->owed -= choice->gain;
     for (size_t i = 0; choice->demand == RS_FOR_LAYOUT && i < kernel->target_count; i++) {
         rs_buffer *buffer = rs_target_buffer(kernel, i);
         if (buffer == NULL || rs_target_seen_before(kernel, i))
@@ -147,7 +147,7 @@ static double count_work_items(cl_uint dimensions, const size_t *global)
 /* What it takes to time a launch. */
 static double timing_seconds(const rs_queue *queue)
 {
-    return queue->profiling ? 0 : rs_detour_seconds;
+    return queue->profiling ? 0 : rs_profiled_launch_seconds;
 }
 
 /* The first time of each kernel is a part of what the program can bear altogether. */
@@ -160,7 +160,7 @@ static bool is_worth_timing(const rs_choice *choice, const rs_queue *queue)
     return rs_policy_wants_time(known, choice->rewritten, choice->work_items, seconds,
                                 since_first) &&
            (seconds <= 0 || !rs_policy_is_first_time(known) ||
-            rs_affordable_seconds(rs_layer_clock()) >= seconds);
+            rs_wait_budget(rs_the_layer(), rs_layer_clock()) >= seconds);
 }
 
 /* Whether this launch is to be timed. */
@@ -168,7 +168,7 @@ static bool is_timed(const rs_choice *choice, const rs_queue *queue)
 {
     if (choice->kernel == NULL || choice->kernel->facts == NULL || queue == NULL)
         return false;
-    return (rs_report_times() && queue->profiling) ||
+    return (rs_report_times(rs_the_layer()) && queue->profiling) ||
            (choice->known != NULL && (choice->is_trial || is_worth_timing(choice, queue)));
 }
 
@@ -176,24 +176,24 @@ static bool is_timed(const rs_choice *choice, const rs_queue *queue)
 static void take_time(const rs_choice *choice, const rs_queue *queue, cl_event event)
 {
     if (choice->known != NULL && rs_policy_is_first_time(&choice->known->knowledge))
-        rs_the_layer.waited += timing_seconds(queue);
+        rs_the_layer()->waited += timing_seconds(queue);
     if (choice->known != NULL) {
         rs_policy_take_time(&choice->known->knowledge, choice->rewritten, timing_seconds(queue));
-        rs_the_layer.owed += timing_seconds(queue);
+        rs_the_layer()->owed += timing_seconds(queue);
     }
-    if (!rs_report_times()) /* few are open then */
-        rs_timing_harvest();
-    rs_timing_take(&(rs_timed){.event = event,
-                               .facts = choice->kernel->facts,
-                               .known = choice->known,
-                               .rewritten = choice->rewritten,
-                               .work_items = choice->work_items,
-                               .is_profiled = true,
-                               .device = queue->device});
+    if (!rs_report_times(rs_the_layer())) /* few are open then */
+        rs_timing_collect(rs_the_layer());
+    rs_timing_take(rs_the_layer(), &(rs_timed){.event = event,
+                                               .facts = choice->kernel->facts,
+                                               .known = choice->known,
+                                               .rewritten = choice->rewritten,
+                                               .work_items = choice->work_items,
+                                               .is_profiled = true,
+                                               .device = queue->device});
 }
 
 /* Begins the command and chooses. What is being built and is needed at once is waited for without
- * the lock (residences.h), and not for ever: the build may itself wait for this call, in a
+ * the lock (device_layouts.h), and not for ever: the build may itself wait for this call, in a
  * callback. */
 static void begin_launch(rs_command *command, rs_choice *choice, cl_command_queue queue,
                          cl_kernel handle, cl_uint wait_count, const cl_event *wait_list)
@@ -201,22 +201,23 @@ static void begin_launch(rs_command *command, rs_choice *choice, cl_command_queu
     static const struct timespec pause = {0, 100000};
     const double longest = 30;
     double end = 0;
-    rs_command_begin(command, queue, wait_count, wait_list);
-    if (rs_awaits(rs_kernel_find(handle))) {
+    rs_command_begin(command, rs_the_layer(), queue, wait_count, wait_list);
+    if (rs_launch_may_wait(rs_kernel_find(rs_the_layer(), handle))) {
         rs_command_end(command);
-        rs_await(queue, handle);
-        rs_command_begin(command, queue, wait_count, wait_list);
+        rs_launch_wait(rs_the_layer(), queue, handle);
+        rs_command_begin(command, rs_the_layer(), queue, wait_count, wait_list);
     }
     for (;;) {
-        choice->kernel = rs_kernel_find(handle);
+        choice->kernel = rs_kernel_find(rs_the_layer(), handle);
         rs_choose(choice, command);
-        if (!choice->is_pending || rs_ending_has_begun() || (end > 0 && rs_layer_clock() > end))
+        if (!choice->is_pending || rs_exit_has_begun(rs_the_layer()) ||
+            (end > 0 && rs_layer_clock() > end))
             return;
         rs_command_end(command);
         if (end <= 0)
             end = rs_layer_clock() + longest;
         nanosleep(&pause, NULL);
-        rs_command_begin(command, queue, wait_count, wait_list);
+        rs_command_begin(command, rs_the_layer(), queue, wait_count, wait_list);
     }
 }
 
@@ -244,16 +245,16 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
 {
     const rs_range parameters = {dimensions, offset, global, local};
     rs_command command;
-    const rs_residence *residences[RS_MOST_TARGETS];
+    const rs_device_layout *layouts[RS_MOST_TARGETS];
     rs_choice choice = {.range = &parameters,
                         .work_items = count_work_items(dimensions, global),
-                        .residences = residences};
+                        .layouts = layouts};
     cl_event mine = NULL;
     begin_launch(&command, &choice, queue, handle, wait_count, wait_list);
     bool timed = is_timed(&choice, command.queue);
-    const bool by_detour = timed && !command.queue->profiling;
-    if (by_detour)
-        timed = rs_detour_begin(&command);
+    const bool by_profiling_queue = timed && !command.queue->profiling;
+    if (by_profiling_queue)
+        timed = rs_profiled_launch_begin(&command);
     cl_event *out = timed ? &mine : event;
 
     cl_int error = enqueue(&command, &choice, handle, out);
@@ -261,8 +262,8 @@ static cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel handle
         error = enqueue(&command, &choice, handle, out);
     if (error == CL_SUCCESS)
         note_launch(&choice);
-    if (by_detour && timed)
-        rs_detour_end(&command, mine, error == CL_SUCCESS ? event : NULL);
+    if (by_profiling_queue && timed)
+        rs_profiled_launch_end(&command, mine, error == CL_SUCCESS ? event : NULL);
     else if (error == CL_SUCCESS && timed && event != NULL) {
         *event = mine;
         rs_driver()->clRetainEvent(mine);

@@ -5,12 +5,12 @@
  */
 #include "base/log.h"
 #include "engine/opencl/drivers.h"
-#include "layer/core/ending.h"
+#include "layer/core/device_layouts.h"
+#include "layer/core/exit_wait.h"
 #include "layer/core/file_limit.h"
-#include "layer/core/finish.h"
 #include "layer/core/knowledge.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/report.h"
-#include "layer/core/residences.h"
 #include "layer/core/timing.h"
 #include "layer/opencl/driver.h"
 
@@ -27,21 +27,25 @@ cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_d
                                              cl_uint *entry_count_ret,
                                              const cl_icd_dispatch **table, const void *properties);
 
-cl_icd_dispatch rs_driver_table;
+rs_opencl_layer rs_opencl;
 
-static cl_icd_dispatch dispatch;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void begin_fork(void)
 {
     const double longest = 60;
-    rs_residences_await(longest);
+    rs_builds_wait(rs_the_layer(), longest);
+}
+
+static void end_fork(void)
+{
+    rs_layer_unlock(rs_the_layer());
 }
 
 static void begin_child(void)
 {
-    rs_layer_init_lock();
-    rs_report_begin_child();
+    rs_layer_init_lock(rs_the_layer());
+    rs_report_begin_child(rs_the_layer());
 }
 
 /*
@@ -49,64 +53,61 @@ static void begin_child(void)
  * that moment, nor in a compiler on the layer's behalf: what these hold would stay locked in the
  * child.
  */
-static void make_mutex(void)
+static void make_layer(void)
 {
-    rs_layer_init_lock();
-    pthread_atfork(begin_fork, rs_layer_unlock, begin_child);
+    rs_layer_init(rs_the_layer());
+    pthread_atfork(begin_fork, end_fork, begin_child);
 }
 
 static void write_at_exit(void)
 {
-    if (getpid() != rs_the_layer.process)
+    if (getpid() != rs_the_layer()->process)
         return;
     sigset_t before;
-    rs_report_write(true);
+    rs_report_write(rs_the_layer(), true);
     rs_file_limit_ignore(&before);
-    rs_layer_lock();
-    if (!rs_the_layer.is_forked)
-        rs_knowledge_save();
-    rs_layer_unlock();
+    rs_layer_lock(rs_the_layer());
+    if (!rs_the_layer()->is_forked)
+        rs_knowledge_save(rs_the_layer());
+    rs_layer_unlock(rs_the_layer());
     rs_file_limit_restore(&before);
 }
 
 static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)
 {
-    size_t known = sizeof dispatch / sizeof(void *);
+    size_t known = sizeof rs_opencl.own / sizeof(void *);
     size_t given = entry_count < known ? entry_count : known;
-    pthread_once(&once, make_mutex);
-    rs_layer_read_settings();
-    rs_the_layer.loaded_at = rs_layer_clock();
-    rs_the_layer.process = getpid();
-    memcpy(&rs_driver_table, target, given * sizeof(void *));
-    rs_opencl_add_drivers(&rs_driver_table);
-    rs_ending_expect(rs_layer_finish);
-    rs_layer_add_contexts(&dispatch);
-    rs_layer_add_devices(&dispatch);
-    rs_layer_add_buffers(&dispatch);
-    rs_layer_add_transfers(&dispatch);
-    rs_layer_add_binaries(&dispatch);
-    rs_layer_add_programs(&dispatch);
-    rs_layer_add_builds(&dispatch);
-    rs_layer_add_kernels(&dispatch);
-    rs_layer_add_launches(&dispatch);
+    pthread_once(&once, make_layer);
+    memcpy(&rs_opencl.driver, target, given * sizeof(void *));
+    rs_opencl_add_drivers(&rs_opencl.driver);
+    rs_exit_expect(rs_the_layer(), rs_exit_wait);
+    rs_layer_add_contexts(&rs_opencl.own);
+    rs_layer_add_devices(&rs_opencl.own);
+    rs_layer_add_buffers(&rs_opencl.own);
+    rs_layer_add_transfers(&rs_opencl.own);
+    rs_layer_add_binaries(&rs_opencl.own);
+    rs_layer_add_programs(&rs_opencl.own);
+    rs_layer_add_builds(&rs_opencl.own);
+    rs_layer_add_kernels(&rs_opencl.own);
+    rs_layer_add_launches(&rs_opencl.own);
 
     /* What the layer does not wrap, or the loader does not have, stays the loader's. */
-    void **ours = (void **)&dispatch;
-    void *const *theirs = (void *const *)&rs_driver_table;
+    void **ours = (void **)&rs_opencl.own;
+    void *const *theirs = (void *const *)&rs_opencl.driver;
     for (size_t i = 0; i < known; i++)
         if (ours[i] == NULL || theirs[i] == NULL)
             ours[i] = theirs[i];
     rs_log(RS_LOG_INFO, "layer loaded: policy %s, tile %zu",
-           rs_policy_name(rs_the_layer.settings.policy), rs_the_layer.settings.tile);
-    if (rs_report_wanted() || rs_timing_wanted()) {
+           rs_policy_name(rs_the_layer()->settings.policy), rs_the_layer()->settings.tile);
+    if (rs_report_wanted(rs_the_layer()) || rs_timing_wanted(rs_the_layer())) {
         /* The report asks the driver for times at the end: the loader stays, also if the program
          * closes it. */
         if (dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
             rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
         atexit(write_at_exit);
     }
-    rs_report_write(false);
-    return &dispatch;
+    rs_report_write(rs_the_layer(), false);
+    return &rs_opencl.own;
 }
 
 RESTRIDE_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t value_size, void *value,
@@ -133,7 +134,7 @@ RESTRIDE_API cl_int CL_API_CALL clInitLayer(cl_uint entry_count, const cl_icd_di
     if (target == NULL || entry_count_ret == NULL || table == NULL)
         return CL_INVALID_VALUE;
     *table = make_table(entry_count, target);
-    *entry_count_ret = (cl_uint)(sizeof dispatch / sizeof(void *));
+    *entry_count_ret = (cl_uint)(sizeof rs_opencl.own / sizeof(void *));
     return CL_SUCCESS;
 }
 

@@ -7,10 +7,10 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "layer/core/ending.h"
+#include "layer/core/device_layouts.h"
 #include "layer/core/file_limit.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/report.h"
-#include "layer/core/residences.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static bool may_have_records(const rs_program *program)
 {
     static const char *const signs[] = {"struct", "include", "DL:", "restride:"};
     bool found = strstr(program->options, "struct") != NULL ||
-                 json_object_size(json_object_get(rs_the_layer.settings.config, "records")) > 0;
+                 json_object_size(json_object_get(rs_the_layer()->settings.config, "records")) > 0;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         found = found || strstr(program->source, signs[i]) != NULL;
     return found;
@@ -47,12 +47,12 @@ static bool may_have_records(const rs_program *program)
 /* Why no rewriting is worth trying, or NULL. */
 static const char *reason_to_leave(const rs_program *program)
 {
-    if (rs_the_layer.settings.policy == RS_POLICY_OFF)
+    if (rs_the_layer()->settings.policy == RS_POLICY_OFF)
         return "the policy is off";
-    if (rs_ending_has_begun())
+    if (rs_exit_has_begun(rs_the_layer()))
         return "the program is ending";
-    if (rs_the_layer.frozen != NULL)
-        return rs_the_layer.frozen;
+    if (rs_the_layer()->frozen != NULL)
+        return rs_the_layer()->frozen;
     if (program->unknown != NULL)
         return program->unknown;
     if (program->source == NULL || program->options == NULL)
@@ -70,9 +70,9 @@ static const char *reason_to_leave(const rs_program *program)
 
 static void add_default(json_t *layouts, const char *kernel)
 {
-    const int tile = (int)rs_the_layer.settings.tile;
+    const int tile = (int)rs_the_layer()->settings.tile;
     json_object_set_new(layouts, kernel,
-                        rs_policy_of_kernel(kernel) == RS_POLICY_SOA
+                        rs_policy_of_kernel(rs_the_layer(), kernel) == RS_POLICY_SOA
                             ? json_string("f i")
                             : json_sprintf("i/%d f i%%%d", tile, tile));
 }
@@ -83,8 +83,8 @@ static json_t *default_layouts(void)
     const char *kernel;
     json_t *section, *layouts = json_object();
     add_default(layouts, "*");
-    json_object_foreach(json_object_get(rs_the_layer.settings.config, "kernels"), kernel, section)
-        add_default(layouts, kernel);
+    json_object_foreach(json_object_get(rs_the_layer()->settings.config, "kernels"), kernel,
+                        section) add_default(layouts, kernel);
     return layouts;
 }
 
@@ -93,9 +93,10 @@ static bool changes_soa(void)
 {
     const char *kernel;
     json_t *section;
-    bool found = rs_policy_of_kernel("*") == RS_POLICY_ASTA;
-    json_object_foreach(json_object_get(rs_the_layer.settings.config, "kernels"), kernel, section)
-        found = found || rs_policy_of_kernel(kernel) == RS_POLICY_ASTA;
+    bool found = rs_policy_of_kernel(rs_the_layer(), "*") == RS_POLICY_ASTA;
+    json_object_foreach(json_object_get(rs_the_layer()->settings.config, "kernels"), kernel,
+                        section) found =
+        found || rs_policy_of_kernel(rs_the_layer(), kernel) == RS_POLICY_ASTA;
     return found;
 }
 
@@ -104,7 +105,7 @@ static bool ask_compilers(const rs_program *program, json_t *names, json_t *valu
                           bool *differ)
 {
     json_t *before = json_deep_copy(macros);
-    bool known = !rs_ending_has_begun() &&
+    bool known = !rs_exit_has_begun(rs_the_layer()) &&
                  rs_macros_ask(program, program->devices[0], names, values, macros);
     for (cl_uint d = 1; d < program->device_count && known; d++) {
         json_t *other = json_deep_copy(before);
@@ -123,13 +124,13 @@ enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
 
 static void tell(const rs_program *program, const char *why)
 {
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     if (program->number <= TOLD_ONE_BY_ONE)
-        rs_report_note("Program %u was not rewritten: %s", program->number, why);
+        rs_report_note(rs_the_layer(), "Program %u was not rewritten: %s", program->number, why);
     else
-        rs_report_note("Some of the programs after program %d were not rewritten.",
+        rs_report_note(rs_the_layer(), "Some of the programs after program %d were not rewritten.",
                        TOLD_ONE_BY_ONE);
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
 }
 
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
@@ -147,13 +148,13 @@ static json_t *ask_rewriter(const rs_program *program)
                   json_sprintf("program-%u.cl", program->number), "options", program->options,
                   "address_bits", (int)address_bits(program->devices[0]), "defaults",
                   default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
-    if (rs_the_layer.settings.config != NULL)
-        json_object_set(request, "config", rs_the_layer.settings.config);
+    if (rs_the_layer()->settings.config != NULL)
+        json_object_set(request, "config", rs_the_layer()->settings.config);
     json_t *reply = NULL;
     for (int round = 0; request != NULL && round < ROUNDS; round++) {
         json_decref(reply);
         reply = NULL;
-        if (rs_rewriter_ask(rs_the_layer.settings.rewriter, request, &reply) != RESTRIDE_OK) {
+        if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, &reply) != RESTRIDE_OK) {
             tell(program, restride_last_error());
             break;
         }
@@ -299,10 +300,10 @@ static rewriting rewrite(const rs_program *program)
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));
     add_source_lines(program, made.kernels);
-    rs_layer_lock();
-    const bool is_wanted =
-        source != NULL && !rs_ending_has_begun() && rs_program_may_gain(program, made.kernels);
-    rs_layer_unlock();
+    rs_layer_lock(rs_the_layer());
+    const bool is_wanted = source != NULL && !rs_exit_has_begun(rs_the_layer()) &&
+                           rs_program_may_gain(program, made.kernels);
+    rs_layer_unlock(rs_the_layer());
     if (is_wanted)
         made.program = build_rewritten(program, source, options);
     if (is_wanted && made.program == NULL)
@@ -325,11 +326,11 @@ static void take_over(rs_program *program, const rewriting *made)
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
-    rs_report_begin();
+    rs_report_begin(rs_the_layer());
     if (program->number <= WRITTEN_AT_ONCE)
-        rs_report_write(false);
+        rs_report_write(rs_the_layer(), false);
     else
-        rs_report_keep_up();
+        rs_report_keep_up(rs_the_layer());
 }
 
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call
@@ -339,14 +340,14 @@ static rs_program *lock_unprepared(cl_program handle)
     static const struct timespec pause = {0, 100000};
     const double longest = 30, end = rs_layer_clock() + longest;
     for (;;) {
-        rs_layer_lock();
-        rs_program *program = rs_program_find(handle);
+        rs_layer_lock(rs_the_layer());
+        rs_program *program = rs_program_find(rs_the_layer(), handle);
         if (program != NULL && program->preparation == RS_UNPREPARED)
             return program;
         if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
-            rs_ending_has_begun() || rs_layer_clock() > end)
+            rs_exit_has_begun(rs_the_layer()) || rs_layer_clock() > end)
             return NULL;
-        rs_layer_unlock();
+        rs_layer_unlock(rs_the_layer());
         nanosleep(&pause, NULL);
     }
 }
@@ -360,20 +361,20 @@ void rs_program_prepare(cl_program handle)
     if (reason != NULL) {
         program->left = strdup(reason);
         program->preparation = RS_PREPARED;
-    } else if (program != NULL && rs_build_begin()) {
+    } else if (program != NULL && rs_build_begin(rs_the_layer())) {
         sigset_t before;
         program->preparation = RS_BEING_PREPARED;
         program->live_kernels++;
-        rs_layer_unlock();
+        rs_layer_unlock(rs_the_layer());
         rs_file_limit_ignore(&before);
         const rewriting made = rewrite(program);
         rs_file_limit_restore(&before);
-        rs_layer_lock();
-        rs_build_end();
+        rs_layer_lock(rs_the_layer());
+        rs_build_end(rs_the_layer());
         take_over(program, &made);
         program->preparation = RS_PREPARED;
         program->live_kernels--;
         rs_program_trim(program);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
 }

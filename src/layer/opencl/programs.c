@@ -14,23 +14,24 @@
 
 rs_program *rs_program_new(cl_program handle, cl_context context, char *source, const char *unknown)
 {
-    rs_layer_lock();
+    rs_layer_lock(rs_the_layer());
     rs_program *program = calloc(1, sizeof *program);
-    if (program == NULL || !rs_map_set(&rs_the_layer.programs, handle, program)) {
+    if (program == NULL || !rs_map_set(&rs_the_layer()->programs, handle, program)) {
         free(program);
         free(source);
         program = NULL;
     } else {
+        program->layer = rs_the_layer();
         program->handle = handle;
         program->references = 1;
-        program->number = ++rs_the_layer.program_count;
+        program->number = ++rs_the_layer()->program_count;
         program->context = context;
         program->source = source;
         program->unknown = unknown;
         program->builds = 1;
         program->is_as_recorded = true;
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return program;
 }
 
@@ -126,23 +127,23 @@ static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint c
 static cl_int CL_API_CALL retain_program(cl_program handle)
 {
     cl_int error = rs_driver()->clRetainProgram(handle);
-    rs_layer_lock();
-    rs_program *program = rs_program_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_program *program = rs_program_find(rs_the_layer(), handle);
     if (program != NULL && error == CL_SUCCESS)
         program->references++;
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return error;
 }
 
 static cl_int CL_API_CALL release_program(cl_program handle)
 {
-    rs_layer_lock();
-    rs_program *program = rs_program_find(handle);
+    rs_layer_lock(rs_the_layer());
+    rs_program *program = rs_program_find(rs_the_layer(), handle);
     if (program != NULL && --program->references == 0) {
-        rs_map_remove(&rs_the_layer.programs, handle);
+        rs_map_remove(&rs_the_layer()->programs, handle);
         rs_program_trim(program);
     }
-    rs_layer_unlock();
+    rs_layer_unlock(rs_the_layer());
     return rs_driver()->clReleaseProgram(handle);
 }
 

@@ -35,12 +35,12 @@ static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, c
         error = rs_driver()->clWaitForEvents(1, &mine);
     rs_driver()->clReleaseEvent(mine);
     if (error != CL_SUCCESS)
-        rs_layer_look_for_failures();
+        rs_layer_look_for_failures(rs_the_layer());
     if (blocking) {
-        rs_layer_lock();
-        rs_timing_harvest();
-        rs_report_keep_up();
-        rs_layer_unlock();
+        rs_layer_lock(rs_the_layer());
+        rs_timing_collect(rs_the_layer());
+        rs_report_keep_up(rs_the_layer());
+        rs_layer_unlock(rs_the_layer());
     }
     return error;
 }
@@ -50,18 +50,18 @@ static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, c
 
 static bool covers_all(cl_mem handle, size_t offset, size_t size)
 {
-    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
     return buffer != NULL && offset == 0 && size == buffer->size;
 }
 
 /* After a command that replaced every byte. */
-static void set_residence(cl_mem handle, const rs_residence *residence)
+static void set_layout(cl_mem handle, const rs_device_layout *layout)
 {
-    rs_buffer *buffer = rs_buffer_find(handle);
+    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
     if (buffer == NULL)
         return;
-    rs_buffer_settle(buffer, residence);
-    if (residence == NULL)
+    rs_buffer_set_layout(buffer, layout);
+    if (layout == NULL)
         rs_buffer_end_run(buffer);
 }
 
@@ -72,8 +72,8 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_
     rs_command command;
     rs_part part;
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    cl_mem from = rs_part_reach(&command, buffer, &offset, size, RS_PART_READ, &part);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
+    cl_mem from = rs_part_open(&command, buffer, &offset, size, RS_PART_READ, &part);
     cl_int error = RS_CALL(command, clEnqueueReadBuffer(queue, from, CL_FALSE, offset, size, data,
                                                         command.wait_count, command.wait_list,
                                                         blocking ? &mine : event));
@@ -82,12 +82,12 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_
 }
 
 /* For a command that writes `size` bytes at *offset: what it is to write to. */
-static cl_mem reach_to_write(rs_command *command, cl_mem buffer, size_t *offset, size_t size,
-                             bool all, rs_part *part)
+static cl_mem open_to_write(rs_command *command, cl_mem buffer, size_t *offset, size_t size,
+                            bool all, rs_part *part)
 {
     *part = (rs_part){0};
     if (!all)
-        return rs_part_reach(command, buffer, offset, size, RS_PART_REPLACE, part);
+        return rs_part_open(command, buffer, offset, size, RS_PART_REPLACE, part);
     rs_command_touch(command, buffer);
     return buffer;
 }
@@ -97,7 +97,7 @@ static cl_int finish_writing(rs_command *command, cl_int error, cl_mem buffer, b
                              rs_part *part, cl_event event)
 {
     if (error == CL_SUCCESS && all)
-        set_residence(buffer, NULL);
+        set_layout(buffer, NULL);
     if (error == CL_SUCCESS)
         return rs_part_close(command, part, event);
     rs_part_drop(part);
@@ -112,9 +112,9 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
     rs_command command;
     rs_part part;
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     bool all = covers_all(buffer, offset, size);
-    cl_mem to = reach_to_write(&command, buffer, &offset, size, all, &part);
+    cl_mem to = open_to_write(&command, buffer, &offset, size, all, &part);
     bool needs_event = blocking || part.scratch != NULL;
     cl_int error = RS_CALL(command, clEnqueueWriteBuffer(queue, to, CL_FALSE, offset, size, data,
                                                          command.wait_count, command.wait_list,
@@ -158,8 +158,8 @@ static bool lines_of(const rectangle *r, rs_part_lines *lines)
 
 /* Lets the command work on the rectangle's bytes alone, and those between its rows, if they are
  * few; `origin` becomes the rectangle's place in what is returned. */
-static cl_mem reach_rectangle(rs_command *command, cl_mem buffer, const rectangle *r,
-                              rs_part_use use, rs_part *part, size_t origin[3])
+static cl_mem open_rectangle(rs_command *command, cl_mem buffer, const rectangle *r,
+                             rs_part_use use, rs_part *part, size_t origin[3])
 {
     rs_part_lines lines;
     *part = (rs_part){0};
@@ -169,13 +169,13 @@ static cl_mem reach_rectangle(rs_command *command, cl_mem buffer, const rectangl
         rs_command_use(command, buffer, NULL);
         return buffer;
     }
-    cl_mem reached = rs_part_reach_lines(command, buffer, &lines, use, part);
+    cl_mem opened = rs_part_open_lines(command, buffer, &lines, use, part);
     if (part->scratch != NULL) {
         origin[2] = lines.offset / slice_of(r);
         origin[1] = lines.offset % slice_of(r) / row_of(r);
         origin[0] = lines.offset % slice_of(r) % row_of(r);
     }
-    return reached;
+    return opened;
 }
 
 static cl_int CL_API_CALL read_buffer_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -190,10 +190,10 @@ static cl_int CL_API_CALL read_buffer_rect(cl_command_queue queue, cl_mem buffer
     rs_part part;
     size_t origin[3];
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    cl_mem reached = reach_rectangle(&command, buffer, &from, RS_PART_READ, &part, origin);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
+    cl_mem opened = open_rectangle(&command, buffer, &from, RS_PART_READ, &part, origin);
     cl_int error =
-        RS_CALL(command, clEnqueueReadBufferRect(queue, reached, CL_FALSE,
+        RS_CALL(command, clEnqueueReadBufferRect(queue, opened, CL_FALSE,
                                                  buffer_origin != NULL ? origin : NULL, host_origin,
                                                  region, buffer_row, buffer_slice, host_row,
                                                  host_slice, data, command.wait_count,
@@ -214,11 +214,11 @@ static cl_int CL_API_CALL write_buffer_rect(cl_command_queue queue, cl_mem buffe
     rs_part part;
     size_t origin[3];
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    cl_mem reached = reach_rectangle(&command, buffer, &to, RS_PART_CHANGE, &part, origin);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
+    cl_mem opened = open_rectangle(&command, buffer, &to, RS_PART_CHANGE, &part, origin);
     bool needs_event = blocking || part.scratch != NULL;
     cl_int error =
-        RS_CALL(command, clEnqueueWriteBufferRect(queue, reached, CL_FALSE,
+        RS_CALL(command, clEnqueueWriteBufferRect(queue, opened, CL_FALSE,
                                                   buffer_origin != NULL ? origin : NULL,
                                                   host_origin, region, buffer_row, buffer_slice,
                                                   host_row, host_slice, data, command.wait_count,
@@ -237,12 +237,12 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
     rs_command command;
     rs_part part;
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     bool all = covers_all(buffer, offset, size);
     cl_mem to = buffer;
     part = (rs_part){0};
     if (pattern_size != 0 && offset % pattern_size == 0)
-        to = reach_to_write(&command, buffer, &offset, size, all, &part);
+        to = open_to_write(&command, buffer, &offset, size, all, &part);
     else /* the driver is going to refuse it, which it might not at another offset */
         rs_command_use(&command, buffer, NULL);
     cl_int error = RS_CALL(command, clEnqueueFillBuffer(queue, to, pattern, pattern_size, offset,
@@ -255,23 +255,23 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
 /* Buffers that are one, or parts of one: the driver looks whether a copy between them overlaps. */
 static bool share_bytes(cl_mem a, cl_mem b)
 {
-    const rs_buffer *buffer = rs_buffer_behind(a);
-    return a == b || (buffer != NULL && buffer == rs_buffer_behind(b));
+    const rs_buffer *buffer = rs_buffer_behind(rs_the_layer(), a);
+    return a == b || (buffer != NULL && buffer == rs_buffer_behind(rs_the_layer(), b));
 }
 
 /* Whether a copy of all bytes may take the layout along. */
 static bool copies_layout(rs_command *command, cl_mem source, size_t source_offset,
                           cl_mem destination, size_t size)
 {
-    const rs_buffer *from = rs_buffer_find(source);
-    rs_buffer *to = rs_buffer_find(destination);
-    if (from == NULL || !covers_all(source, source_offset, size) || to->pinned != NULL ||
+    const rs_buffer *from = rs_buffer_find(rs_the_layer(), source);
+    rs_buffer *to = rs_buffer_find(rs_the_layer(), destination);
+    if (from == NULL || !covers_all(source, source_offset, size) || to->kept_reason != NULL ||
         to->map_count > 0 || to->map_parts != NULL || to->context != from->context)
         return false;
-    return from->residence == NULL ||
+    return from->layout == NULL ||
            (command->queue != NULL && command->queue->context == to->context->handle &&
-            command->queue->device == from->residence->device &&
-            rs_command_reserve(command, to, from->residence));
+            command->queue->device == from->layout->device &&
+            rs_command_reserve(command, to, from->layout));
 }
 
 static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_mem destination,
@@ -283,7 +283,7 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
     rs_part source_part = {0}, part = {0};
     cl_mem from = source, to = destination;
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     bool shared = share_bytes(source, destination);
     bool all = !shared && covers_all(destination, destination_offset, size);
     bool same = all && copies_layout(&command, source, source_offset, destination, size);
@@ -294,8 +294,8 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
         rs_command_touch(&command, source);
         rs_command_touch(&command, destination);
     } else {
-        from = rs_part_reach(&command, source, &source_offset, size, RS_PART_READ, &source_part);
-        to = reach_to_write(&command, destination, &destination_offset, size, all, &part);
+        from = rs_part_open(&command, source, &source_offset, size, RS_PART_READ, &source_part);
+        to = open_to_write(&command, destination, &destination_offset, size, all, &part);
     }
     cl_int error =
         RS_CALL(command, clEnqueueCopyBuffer(queue, from, to, source_offset, destination_offset,
@@ -304,9 +304,9 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
     rs_part_drop(&source_part);
     error = finish_writing(&command, error, destination, all && !same, &part, mine);
     if (same && error == CL_SUCCESS)
-        set_residence(destination, rs_buffer_find(source)->residence);
+        set_layout(destination, rs_buffer_find(rs_the_layer(), source)->layout);
     else if (same)
-        rs_buffer_unreserve(rs_buffer_find(destination));
+        rs_buffer_unreserve(rs_buffer_find(rs_the_layer(), destination));
     return end_command(&command, error, CL_FALSE, mine, event);
 }
 
@@ -325,12 +325,12 @@ static cl_int CL_API_CALL copy_buffer_rect(cl_command_queue queue, cl_mem source
     size_t from_origin[3] = {0}, to_origin[3] = {0};
     cl_mem from = source, to = destination;
     cl_event mine = NULL;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     bool apart =
         !share_bytes(source, destination) && source_origin != NULL && destination_origin != NULL;
     if (apart) {
-        from = reach_rectangle(&command, source, &read, RS_PART_READ, &source_part, from_origin);
-        to = reach_rectangle(&command, destination, &write, RS_PART_CHANGE, &part, to_origin);
+        from = open_rectangle(&command, source, &read, RS_PART_READ, &source_part, from_origin);
+        to = open_rectangle(&command, destination, &write, RS_PART_CHANGE, &part, to_origin);
     } else {
         rs_command_use(&command, source, NULL);
         rs_command_use(&command, destination, NULL);
@@ -352,7 +352,7 @@ static cl_int CL_API_CALL copy_image_to_buffer(cl_command_queue queue, cl_mem im
                                                const cl_event *wait_list, cl_event *event)
 {
     rs_command command;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     rs_command_use(&command, buffer, NULL);
     cl_int error =
         RS_CALL(command, clEnqueueCopyImageToBuffer(queue, image, buffer, origin, region, offset,
@@ -367,7 +367,7 @@ static cl_int CL_API_CALL copy_buffer_to_image(cl_command_queue queue, cl_mem bu
                                                const cl_event *wait_list, cl_event *event)
 {
     rs_command command;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     rs_command_use(&command, buffer, NULL);
     cl_int error =
         RS_CALL(command, clEnqueueCopyBufferToImage(queue, buffer, image, offset, origin, region,
@@ -390,21 +390,21 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem handle, cl_bo
     cl_event mine = NULL;
     void *mapped = NULL;
     size_t place = offset;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     /* A sub-buffer is mapped itself: the driver counts its maps. */
-    bool is_view = rs_view_find(handle) != NULL;
-    cl_mem reached = handle;
+    bool is_view = rs_view_find(rs_the_layer(), handle) != NULL;
+    cl_mem opened = handle;
     part = (rs_part){0};
     if (is_view)
         rs_command_use(&command, handle, NULL);
     else
-        reached = rs_part_reach(&command, handle, &place, size, RS_PART_READ, &part);
+        opened = rs_part_open(&command, handle, &place, size, RS_PART_READ, &part);
     cl_int error = command.error;
     if (error == CL_SUCCESS)
-        mapped = rs_driver()->clEnqueueMapBuffer(queue, reached, CL_FALSE, flags, place, size,
+        mapped = rs_driver()->clEnqueueMapBuffer(queue, opened, CL_FALSE, flags, place, size,
                                                  command.wait_count, command.wait_list,
                                                  blocking ? &mine : event, &error);
-    rs_buffer *buffer = rs_buffer_behind(handle);
+    rs_buffer *buffer = rs_buffer_behind(rs_the_layer(), handle);
     if (error == CL_SUCCESS && part.scratch != NULL) {
         if (!rs_part_keep_mapped(&part, mapped, offset, size, (flags & MAP_WRITES) != 0))
             error = CL_OUT_OF_HOST_MEMORY;
@@ -427,9 +427,9 @@ static cl_int copy_from_map(rs_command *command, rs_buffer *buffer, const rs_map
     cl_event copied = NULL;
     size_t offset = map->offset;
     rs_command_wait(command, unmapped);
-    cl_mem to = rs_part_reach(command, buffer->handle, &offset, map->size, RS_PART_REPLACE, &part);
+    cl_mem to = rs_part_open(command, buffer->handle, &offset, map->size, RS_PART_REPLACE, &part);
     if (part.scratch == NULL)
-        rs_command_own(command, buffer);
+        rs_command_wait_for_users(command, buffer);
     cl_int error =
         RS_CALL(*command, clEnqueueCopyBuffer(command->queue->handle, map->scratch, to,
                                               map->offset - map->first, offset, map->size,
@@ -461,9 +461,9 @@ static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem handle, void *map
                                 cl_uint wait_count, const cl_event *wait_list, cl_event *event)
 {
     rs_command command;
-    rs_command_begin(&command, queue, wait_count, wait_list);
-    rs_buffer *buffer = rs_buffer_behind(handle);
-    rs_map_part *map = rs_buffer_find(handle) != NULL && command.queue != NULL
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
+    rs_buffer *buffer = rs_buffer_behind(rs_the_layer(), handle);
+    rs_map_part *map = rs_buffer_find(rs_the_layer(), handle) != NULL && command.queue != NULL
                            ? rs_part_of_map(buffer, mapped)
                            : NULL;
     if (map != NULL)
@@ -483,7 +483,7 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
                                   const cl_event *wait_list, cl_event *event)
 {
     rs_command command;
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     for (cl_uint i = 0; handles != NULL && i < count; i++)
         rs_command_use(&command, handles[i], NULL);
     cl_int error =
@@ -502,19 +502,19 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
                                         cl_event *event)
 {
     rs_command command;
-    rs_layer_lock();
-    rs_the_layer.native_count++;
-    rs_layer_unlock();
-    rs_layer_restore();
-    rs_command_begin(&command, queue, wait_count, wait_list);
+    rs_layer_lock(rs_the_layer());
+    rs_the_layer()->native_count++;
+    rs_layer_unlock(rs_the_layer());
+    rs_layer_restore(rs_the_layer());
+    rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     for (cl_uint i = 0; handles != NULL && i < count; i++)
         rs_command_use(&command, handles[i], NULL);
     cl_int error = RS_CALL(
         command, clEnqueueNativeKernel(queue, function, arguments, argument_size, count, handles,
                                        places, command.wait_count, command.wait_list, event));
-    rs_the_layer.native_count--;
-    if (error == CL_SUCCESS && rs_the_layer.frozen == NULL)
-        rs_the_layer.frozen = rs_native_reason;
+    rs_the_layer()->native_count--;
+    if (error == CL_SUCCESS && rs_the_layer()->frozen == NULL)
+        rs_the_layer()->frozen = rs_native_reason;
     rs_command_end(&command);
     return error;
 }

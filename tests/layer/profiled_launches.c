@@ -2,7 +2,8 @@
  * An OpenCL program whose queues have no profiling, so that the launches which policy auto times go
  * by a queue of the layer's own: whose order, events and results are as if they did not.
  *
- * usage: detours CASE, one of those in main(); exit status 0 when everything is as it should be.
+ * usage: profiled_launches CASE, one of those in main(); exit status 0 when everything is as it
+ * should be.
  */
 #include "made_up_clock.h"
 
@@ -439,6 +440,6 @@ int main(int argc, char **argv)
             clReleaseContext(context);
             return 0;
         }
-    fprintf(stderr, "usage: detours CASE\n");
+    fprintf(stderr, "usage: profiled_launches CASE\n");
     return 2;
 }

@@ -1,20 +1,13 @@
-/* Timed launches of queues without profiling: see detour.h. */
-#include "layer/opencl/detour.h"
+/* Timed launches of queues without profiling: see profiled_launch.h. */
+#include "layer/opencl/profiled_launch.h"
 
 #include "base/log.h"
 
 #include <stdlib.h>
 
-const double rs_detour_seconds = 4e-5;
+const double rs_profiled_launch_seconds = 4e-5;
 
-/* Events that the program has instead of those of launches. They are held until it has let go of
- * them, so that none of them can become another's handle. */
-static struct {
-    cl_event *events;
-    size_t count, capacity;
-} standing_in;
-
-/* Makes its own queue at first need. */
+/* Makes its profiling queue at first need. */
 bool rs_queue_can_be_timed(rs_queue *queue)
 {
     cl_int error = CL_SUCCESS;
@@ -22,27 +15,27 @@ bool rs_queue_can_be_timed(rs_queue *queue)
         return true;
     if (queue->out_of_order)
         return false;
-    if (queue->own == NULL && !queue->has_no_own) {
-        queue->own = rs_driver()->clCreateCommandQueue(queue->context, queue->device,
-                                                       CL_QUEUE_PROFILING_ENABLE, &error);
-        queue->has_no_own = queue->own == NULL;
-        if (queue->has_no_own)
+    if (queue->profiling_queue == NULL && !queue->has_no_profiling_queue) {
+        queue->profiling_queue = rs_driver()->clCreateCommandQueue(
+            queue->context, queue->device, CL_QUEUE_PROFILING_ENABLE, &error);
+        queue->has_no_profiling_queue = queue->profiling_queue == NULL;
+        if (queue->has_no_profiling_queue)
             rs_log(RS_LOG_INFO, "launches of a queue cannot be timed (error %d)", error);
     }
-    return queue->own != NULL;
+    return queue->profiling_queue != NULL;
 }
 
-void rs_detour_prepare(cl_context context, cl_device_id device)
+void rs_profiling_queue_prepare(cl_context context, cl_device_id device)
 {
     rs_queue *queue;
-    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer.queues, &at)) != NULL;)
+    for (size_t at = 0; (queue = rs_map_next(&rs_the_layer()->queues, &at)) != NULL;)
         if (queue->context == context && queue->device == device) {
             rs_queue_can_be_timed(queue);
             return;
         }
 }
 
-bool rs_detour_begin(rs_command *command)
+bool rs_profiled_launch_begin(rs_command *command)
 {
     cl_event marker = NULL;
     if (!rs_queue_can_be_timed(command->queue))
@@ -52,14 +45,14 @@ bool rs_detour_begin(rs_command *command)
                                                  &marker) != CL_SUCCESS)
         return false;
     bool begun = rs_driver()->clFlush(queue) == CL_SUCCESS &&
-                 rs_command_divert(command, command->queue->own, marker);
+                 rs_command_redirect(command, command->queue->profiling_queue, marker);
     rs_driver()->clReleaseEvent(marker);
     return begun;
 }
 
 /* ---- events ---- */
 
-static bool has_let_go(cl_event event)
+static bool is_released(cl_event event)
 {
     cl_uint references = 0;
     return rs_driver()->clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references,
@@ -67,41 +60,41 @@ static bool has_let_go(cl_event event)
            references <= 1;
 }
 
-void rs_detour_trim(void)
+void rs_profiled_events_trim(void)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < standing_in.count; i++) {
-        cl_event event = standing_in.events[i];
-        if (has_let_go(event))
+    for (size_t i = 0; i < rs_opencl.standing_in.count; i++) {
+        cl_event event = rs_opencl.standing_in.events[i];
+        if (is_released(event))
             rs_driver()->clReleaseEvent(event);
         else
-            standing_in.events[kept++] = event;
+            rs_opencl.standing_in.events[kept++] = event;
     }
-    standing_in.count = kept;
+    rs_opencl.standing_in.count = kept;
 }
 
 /* Without memory for it, the program finds that its event is that of a barrier. */
 static void note(cl_event event)
 {
-    rs_detour_trim();
-    if (standing_in.count == standing_in.capacity) {
-        size_t capacity = standing_in.capacity * 2 + 8;
-        cl_event *larger = realloc(standing_in.events, capacity * sizeof *larger);
+    rs_profiled_events_trim();
+    if (rs_opencl.standing_in.count == rs_opencl.standing_in.capacity) {
+        size_t capacity = rs_opencl.standing_in.capacity * 2 + 8;
+        cl_event *larger = realloc(rs_opencl.standing_in.events, capacity * sizeof *larger);
         if (larger == NULL)
             return;
-        standing_in.events = larger;
-        standing_in.capacity = capacity;
+        rs_opencl.standing_in.events = larger;
+        rs_opencl.standing_in.capacity = capacity;
     }
     rs_driver()->clRetainEvent(event);
-    standing_in.events[standing_in.count++] = event;
+    rs_opencl.standing_in.events[rs_opencl.standing_in.count++] = event;
 }
 
-void rs_detour_correct(cl_event event, cl_event_info name, void *value)
+void rs_profiled_event_correct(cl_event event, cl_event_info name, void *value)
 {
     size_t i = 0;
-    while (i < standing_in.count && standing_in.events[i] != event)
+    while (i < rs_opencl.standing_in.count && rs_opencl.standing_in.events[i] != event)
         i++;
-    if (i == standing_in.count)
+    if (i == rs_opencl.standing_in.count)
         return;
     if (name == CL_EVENT_REFERENCE_COUNT)
         --*(cl_uint *)value;
@@ -109,9 +102,9 @@ void rs_detour_correct(cl_event event, cl_event_info name, void *value)
         *(cl_command_type *)value = CL_COMMAND_NDRANGE_KERNEL;
 }
 
-/* ---- the way back ---- */
+/* ---- behind the launch ---- */
 
-void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event)
+void rs_profiled_launch_end(const rs_command *command, cl_event launched, cl_event *event)
 {
     cl_event last = launched;
     cl_int error = CL_SUCCESS;
@@ -134,9 +127,9 @@ void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event
     *event = launched;
 }
 
-void rs_detour_close(rs_queue *queue)
+void rs_profiling_queue_close(rs_queue *queue)
 {
-    if (queue->own != NULL)
-        rs_driver()->clReleaseCommandQueue(queue->own);
-    queue->own = NULL;
+    if (queue->profiling_queue != NULL)
+        rs_driver()->clReleaseCommandQueue(queue->profiling_queue);
+    queue->profiling_queue = NULL;
 }

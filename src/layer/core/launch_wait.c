@@ -1,9 +1,9 @@
-/* Waiting before a launch: see awaiting.h. */
-#include "layer/core/awaiting.h"
+/* Waiting before a launch: see launch_wait.h. */
+#include "layer/core/launch_wait.h"
 
 #include "layer/core/choice.h"
-#include "layer/core/ending.h"
 #include "layer/core/events.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
 
@@ -14,47 +14,47 @@ enum { MOST_WAITS = 8 };
 /* Of the program's time so far, for all that is waited for: another might have used it. */
 static const double affordable_wait = 0.04;
 
-double rs_affordable_seconds(double now)
+double rs_wait_budget(rs_layer *layer, double now)
 {
-    return affordable_wait * (now - rs_the_layer.loaded_at) - rs_the_layer.waited;
+    return affordable_wait * (now - layer->loaded_at) - layer->waited;
 }
 
-static bool is_undecided(const rs_known_kernel *known)
+static bool is_undecided(rs_layer *layer, const rs_known_kernel *known)
 {
     const rs_policy_knowledge *k = &known->knowledge;
-    return known->waits < MOST_WAITS && rs_layer_frozen() == NULL &&
+    return known->waits < MOST_WAITS && rs_layer_frozen(layer) == NULL &&
            (known->last_rewritten ? k->moved.count < 2
                                   : k->own.count < 1 && !rs_policy_was_short(k, known->work_items));
 }
 
 /* Whether a build is worth waiting for, and a little of the program's time so far is left for it.
  */
-static bool still_builds(void *handle, double since)
+static bool still_builds(rs_layer *layer, void *handle, double since)
 {
-    rs_layer_lock();
-    const rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(layer);
+    const rs_kernel *kernel = rs_kernel_find(layer, handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     double now = rs_layer_clock();
-    bool wanted = known != NULL && known->awaits_build && !rs_ending_has_begun() &&
+    bool wanted = known != NULL && known->awaits_build && !rs_exit_has_begun(layer) &&
                   rs_policy_is_long(&known->knowledge, known->work_items) &&
-                  now - since < rs_affordable_seconds(since) &&
+                  now - since < rs_wait_budget(layer, since) &&
                   rs_kernel_is_pending(kernel, kernel->known_device);
-    rs_layer_unlock();
+    rs_layer_unlock(layer);
     return wanted;
 }
 
-static void await_build(void *handle)
+static void wait_for_build(rs_layer *layer, void *handle)
 {
     static const struct timespec pause = {0, 100000};
     const double start = rs_layer_clock();
-    if (!still_builds(handle, start))
+    if (!still_builds(layer, handle, start))
         return;
     do
         nanosleep(&pause, NULL);
-    while (still_builds(handle, start));
-    rs_layer_lock();
-    rs_the_layer.waited += rs_layer_clock() - start;
-    rs_layer_unlock();
+    while (still_builds(layer, handle, start));
+    rs_layer_lock(layer);
+    layer->waited += rs_layer_clock() - start;
+    rs_layer_unlock(layer);
 }
 
 /*
@@ -62,41 +62,41 @@ static void await_build(void *handle)
  * the second launch of a kernel waits for the first one, and those of a trial for the one before.
  * Called without the lock: a callback of the program may need it.
  */
-static void await_times(rs_stream queue, void *handle)
+static void wait_for_times(rs_layer *layer, rs_stream queue, void *handle)
 {
-    rs_layer_lock();
-    rs_kernel *kernel = rs_kernel_find(handle);
+    rs_layer_lock(layer);
+    rs_kernel *kernel = rs_kernel_find(layer, handle);
     rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     rs_event event = NULL;
     double longest = 0;
     if (known != NULL && rs_policy_awaits_time(&known->knowledge)) {
-        if (is_undecided(known))
-            event = rs_timing_open_launch(known);
+        if (is_undecided(layer, known))
+            event = rs_timing_open_launch(layer, known);
         else if (rs_kernel_is_looked_at(kernel))
-            rs_timing_harvest();
-        longest = event != NULL ? rs_affordable_seconds(rs_layer_clock()) : 0;
+            rs_timing_collect(layer);
+        longest = event != NULL ? rs_wait_budget(layer, rs_layer_clock()) : 0;
     }
-    rs_layer_unlock();
+    rs_layer_unlock(layer);
     if (event == NULL)
         return;
     double waited = rs_api_stream_flush(queue) == 0 ? rs_event_wait(event, longest) : 0;
     rs_api_event_release(event);
-    rs_layer_lock();
-    rs_the_layer.waited += waited;
+    rs_layer_lock(layer);
+    layer->waited += waited;
     known->waits++;
-    rs_timing_harvest();
-    rs_layer_unlock();
+    rs_timing_collect(layer);
+    rs_layer_unlock(layer);
 }
 
-bool rs_awaits(const rs_kernel *kernel)
+bool rs_launch_may_wait(const rs_kernel *kernel)
 {
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
-    return known != NULL && !rs_ending_has_begun() &&
+    return known != NULL && !rs_exit_has_begun(kernel->layer) &&
            (known->awaits_build || rs_policy_awaits_time(&known->knowledge));
 }
 
-void rs_await(rs_stream queue, void *handle)
+void rs_launch_wait(rs_layer *layer, rs_stream queue, void *handle)
 {
-    await_times(queue, handle);
-    await_build(handle);
+    wait_for_times(layer, queue, handle);
+    wait_for_build(layer, handle);
 }

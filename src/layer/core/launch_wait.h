@@ -3,18 +3,18 @@
  * enqueues all its launches at once would be over before anything is known, and the build of
  * conversions that it wants. Both take only a little of the program's time so far.
  */
-#ifndef RS_LAYER_AWAITING_H
-#define RS_LAYER_AWAITING_H
+#ifndef RS_LAYER_LAUNCH_WAIT_H
+#define RS_LAYER_LAUNCH_WAIT_H
 
 #include "layer/core/state.h"
 
-/* Seconds that the program can bear now for all that is waited for. Called with the lock. */
-double rs_affordable_seconds(double now);
+/* Seconds that all waits may take from now on. Called with the lock. */
+double rs_wait_budget(rs_layer *layer, double now);
 
 /* Whether there may be something to wait for. Called with the lock. */
-bool rs_awaits(const rs_kernel *kernel);
+bool rs_launch_may_wait(const rs_kernel *kernel);
 
 /* Waits for it. Called without the lock, for a callback of the program may need it. */
-void rs_await(rs_stream queue, void *handle);
+void rs_launch_wait(rs_layer *layer, rs_stream queue, void *handle);
 
 #endif

@@ -5,7 +5,7 @@
  *
  *     the program's queue   ... marker .......................... barrier ...
  *                                     \                          /
- *     the own queue, in order          conversions, kernel ------
+ *     the profiling queue, in order    conversions, kernel ------
  *
  * The marker has the launch's wait list and completes when the launch might begin. What follows in
  * the program's queue waits for the barrier, and the program gets the barrier's event.
@@ -14,38 +14,38 @@
  * were enqueued before it can begin, and PoCL's markers wait for all of those, whatever their wait
  * list says. So their launches are not timed, unless they have profiling anyhow.
  *
- * So an own queue is empty of anything that the program's queue does not know of, and the records
- * of buffers never name it.
+ * So a profiling queue is empty of anything that the program's queue does not know of, and the
+ * records of buffers never name it.
  */
-#ifndef RS_LAYER_DETOUR_H
-#define RS_LAYER_DETOUR_H
+#ifndef RS_LAYER_PROFILED_LAUNCH_H
+#define RS_LAYER_PROFILED_LAUNCH_H
 
 #include "layer/core/coherence.h"
 #include "layer/core/timing.h"
 #include "layer/opencl/driver.h"
 
 /* What it may take, with NVIDIA's driver. */
-extern const double rs_detour_seconds;
+extern const double rs_profiled_launch_seconds;
 
-/* Makes the own queue of one queue of a device before the launches come: with NVIDIA's driver the
- * first takes 85 us, and others 4. */
-void rs_detour_prepare(cl_context context, cl_device_id device);
+/* Makes the profiling queue of one queue of a device before the launches come: with NVIDIA's driver
+ * the first takes 85 us, and others 4. */
+void rs_profiling_queue_prepare(cl_context context, cl_device_id device);
 
-/* From here on the command goes by the own queue; false: it goes as before. Each that is begun is
+/* Sends the command to the profiling queue; false: it stays where it was. Each that is begun is
  * ended, before the command is. */
-bool rs_detour_begin(rs_command *command);
+bool rs_profiled_launch_begin(rs_command *command);
 
 /* `launched` is the kernel's event; NULL: it could not be enqueued, and then so must `event` be,
  * which otherwise takes the program's. */
-void rs_detour_end(const rs_command *command, cl_event launched, cl_event *event);
+void rs_profiled_launch_end(const rs_command *command, cl_event launched, cl_event *event);
 
 /* Before a queue's record ends. */
-void rs_detour_close(rs_queue *queue);
+void rs_profiling_queue_close(rs_queue *queue);
 
 /* What the driver says of an event that stands for a launch, corrected. */
-void rs_detour_correct(cl_event event, cl_event_info name, void *value);
+void rs_profiled_event_correct(cl_event event, cl_event_info name, void *value);
 
-/* Lets go of those events that the program has let go of. */
-void rs_detour_trim(void);
+/* Releases those events that the program has released. */
+void rs_profiled_events_trim(void);
 
 #endif
