@@ -1,6 +1,5 @@
 /* See json.h. */
 #include "base/json.h"
-#include "base/text.h"
 
 static int append(const char *bytes, size_t size, void *text)
 {
@@ -33,6 +32,18 @@ json_t *rs_json_string(const char *text)
     string = ascii.failed ? NULL : json_string(ascii.data);
     rs_text_free(&ascii);
     return string;
+}
+
+void rs_json_add_place(rs_text *text, const json_t *object)
+{
+    const char *file = json_string_value(json_object_get(object, "file"));
+    const long long line = (long long)json_integer_value(json_object_get(object, "line"));
+    if (file == NULL)
+        return;
+    rs_text_add_string(text, file);
+    if (line > 0)
+        rs_text_format(text, ":%lld", line);
+    rs_text_add_string(text, ": ");
 }
 
 bool rs_json_has(const json_t *array, const json_t *value)

@@ -114,6 +114,7 @@ restride_status rs_process_run(char **arguments, rs_process_result *result)
     child_id = 0;
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &former[i], NULL);
+    result->process = child;
     result->seconds = rs_cli_now() - start;
     result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -12,6 +12,7 @@ typedef struct {
     int start_error; /* errno of exec when it could not be started */
     int exit_status; /* of a program that ended by itself */
     int signal;      /* that ended it, or 0 */
+    long process;    /* its number */
     double seconds;  /* from start to end */
 } rs_process_result;
 

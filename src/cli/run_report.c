@@ -1,5 +1,4 @@
-/* Gathers the parts of a run's report, compares it with an earlier run, and sums it up in two or
- * three lines. */
+/* Gathers the parts of a run's report, which each process wrote. */
 #include "cli/run_report.h"
 
 #include "base/json.h"
@@ -124,6 +123,9 @@ static void add_part(json_t *report, json_t *part)
         count_one(report, "unfinished");
         if (still_runs(part))
             count_one(report, "running");
+        else if (json_equal(json_object_get(part, "process"),
+                            json_object_get(report, "ended_by_signal")))
+            count_one(report, "signalled");
         forget_zeros(report, part);
     }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
@@ -230,13 +232,20 @@ static void note_uncounted(json_t *report, json_int_t count, const char *one, co
     json_array_insert_new(json_object_get(report, "notes"), 0, note);
 }
 
-static void note_unfinished(json_t *report)
+/* A signal is known to have ended the program itself; of its children that cannot be told. */
+static void note_unfinished(json_t *report, int signal)
 {
     const json_int_t running = json_integer_value(json_object_get(report, "running"));
+    const json_int_t signalled = json_integer_value(json_object_get(report, "signalled"));
     const json_int_t unfinished = json_integer_value(json_object_get(report, "unfinished"));
+    rs_text by_signal = RS_TEXT_EMPTY;
+    rs_text_format(&by_signal, "was ended by signal %d (%s)", signal, strsignal(signal));
+    if (by_signal.data != NULL)
+        note_uncounted(report, signalled, by_signal.data, by_signal.data);
+    rs_text_free(&by_signal);
     note_uncounted(report, running, "was still running when the command ended",
                    "were still running when the command ended");
-    note_uncounted(report, unfinished - running,
+    note_uncounted(report, unfinished - running - signalled,
                    "ended without running its exit functions (by _exit, abort or a signal), "
                    "became another program (by exec), or could not write its report",
                    "ended without running their exit functions (by _exit, abort or a signal), "
@@ -280,13 +289,14 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
         json_array_append_new(words, rs_json_string(*word));
     json_t *report = json_pack(
         "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:i, s:i, s:f, s:i, s:i}, "
-        "s:[], s:[], s:[], s:i, s:i, s:i, s:i, s:i}",
+        "s:[], s:[], s:[], s:i, s:i, s:i, s:i, s:i, s:i, s:I}",
         "restride", RESTRIDE_VERSION_STRING, "program", words, "policy", policy, "tile",
         (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status, "signal",
         result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0,
         "timed_bytes", 0, "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline",
         "known_processes", "processes", 0, "programs", 0, "unfinished", 0, "running", 0,
-        "uncounted", 0);
+        "uncounted", 0, "signalled", 0, "ended_by_signal",
+        (json_int_t)(result->signal != 0 ? result->process : -1));
     struct dirent **entries = NULL;
     const int count =
         report != NULL && folder != NULL ? scandir(folder, &entries, is_part, alphasort) : 0;
@@ -295,7 +305,8 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
         free(entries[i]);
     }
     free(entries);
-    note_unfinished(report);
+    note_unfinished(report, result->signal);
+    json_object_del(report, "ended_by_signal");
     json_object_del(report, "counted_seconds");
     json_object_del(report, "known_processes");
     label_kernels(report);
@@ -363,133 +374,4 @@ void rs_run_report_add_share(rs_text *text, double timed, double all)
 {
     if (timed < all)
         rs_text_format(text, " (%.0f of %.0f)", timed, all);
-}
-
-/* What the layout gained against the baseline, when there is one. */
-static void print_gain(const json_t *report, FILE *stream)
-{
-    const json_t *baseline = json_object_get(report, "baseline");
-    const json_t *paid_back = json_object_get(baseline, "paid_back_launches");
-    if (json_object_get(baseline, "speedup") == NULL)
-        return;
-    fprintf(stream, "restride: against the baseline's %.6f s the kernels took %.6f s (%.2f times)",
-            json_number_value(json_object_get(baseline, "kernel_seconds")),
-            json_number_value(json_object_get(baseline, "compared_seconds")),
-            json_number_value(json_object_get(baseline, "speedup")));
-    if (paid_back != NULL)
-        fprintf(stream, "; the conversions were paid back after %.1f launches",
-                json_number_value(paid_back));
-    fprintf(stream, ".\n");
-}
-
-/* What policy auto chose for the kernel that was launched most. */
-static void print_choice(const json_t *report, FILE *stream)
-{
-    const json_t *most = NULL;
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
-    {
-        if (json_object_get(kernel, "policy") != NULL &&
-            (most == NULL || json_number_value(json_object_get(kernel, "launches")) >
-                                 json_number_value(json_object_get(most, "launches"))))
-            most = kernel;
-    }
-    if (most == NULL)
-        return;
-    const json_t *policy = json_object_get(most, "policy");
-    double own = json_number_value(json_object_get(policy, "own_seconds"));
-    double rewritten = json_number_value(json_object_get(policy, "rewritten_seconds"));
-    fprintf(stream, "restride: %s: %s", json_string_value(json_object_get(most, "label")),
-            json_string_value(json_object_get(policy, "reason")));
-    if (own > 0 && rewritten > 0)
-        fprintf(stream, " (%.4f ms a launch in its own layout, %.4f ms in the other)", 1e3 * own,
-                1e3 * rewritten);
-    fprintf(stream, ".\n");
-}
-
-/* Programs that the layer saw no source of, which the lines above do not count. */
-static void print_unknown(const json_t *report, FILE *stream)
-{
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(report, "kernels"), i, kernel)
-    {
-        const char *reason = json_string_value(json_object_get(kernel, "held_reason"));
-        if (json_array_size(json_object_get(kernel, "arguments")) > 0 || reason == NULL ||
-            strstr(reason, "binary") == NULL)
-            continue;
-        fprintf(stream,
-                "restride: Kernel %s ran as it is: %s. (PyOpenCL gives sources where "
-                "PYOPENCL_NO_CACHE=1 is set.)\n",
-                json_string_value(json_object_get(kernel, "label")), reason);
-        return;
-    }
-}
-
-/* "2 kernel arguments in the ASTA layout, 1 tried, 0 kept". */
-static void print_counts(const rs_run_counts *counts, FILE *stream)
-{
-    const size_t *arguments = counts->arguments;
-    fprintf(stream, "restride: %zu kernel argument%s in %s", arguments[RS_TRANSFORMED],
-            arguments[RS_TRANSFORMED] == 1 ? "" : "s", counts->layout);
-    if (arguments[RS_TRIED] > 0)
-        fprintf(stream, ", %zu tried", arguments[RS_TRIED]);
-    if (arguments[RS_POSSIBLE] > 0)
-        fprintf(stream, ", %zu possible", arguments[RS_POSSIBLE]);
-    fprintf(stream, ", %zu kept", arguments[RS_KEPT]);
-}
-
-/* "; 10 launches, 3 conversions of 8.4 MB in all." */
-static void print_commands(const rs_run_counts *counts, const json_t *marshal, FILE *stream)
-{
-    const json_int_t conversions = json_integer_value(json_object_get(marshal, "count"));
-    rs_text amount = RS_TEXT_EMPTY;
-    rs_page_bytes(&amount, json_number_value(json_object_get(marshal, "bytes")));
-    fprintf(stream, "; %.0f launch%s, %lld conversion%s", counts->launches,
-            counts->launches == 1 ? "" : "es", (long long)conversions, conversions == 1 ? "" : "s");
-    if (conversions > 0 && amount.data != NULL)
-        fprintf(stream, " of %s in all", amount.data);
-    fprintf(stream, ".\n");
-    rs_text_free(&amount);
-}
-
-static void print_all_counts(const json_t *report, bool with_times, FILE *stream)
-{
-    const rs_run_counts counts = rs_run_report_count(report);
-    const json_t *marshal = json_object_get(report, "marshal");
-    const double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
-    const double gigabytes = rs_run_report_timed(marshal, RS_CONVERTED_BYTES) * 1e-9;
-    rs_text launched = RS_TEXT_EMPTY, converted = RS_TEXT_EMPTY;
-    rs_run_report_add_share(&launched, counts.timed, counts.launches);
-    rs_run_report_add_share(&converted, rs_run_report_timed(marshal, RS_CONVERSIONS),
-                            json_number_value(json_object_get(marshal, "count")));
-    print_counts(&counts, stream);
-    print_commands(&counts, marshal, stream);
-    if (with_times)
-        fprintf(stream,
-                "restride: kernels %.3f s%s, conversions %.6f s%s (%.0f GB/s read and written), "
-                "the whole run %.3f s.\n",
-                counts.seconds, launched.data != NULL ? launched.data : "", marshal_seconds,
-                converted.data != NULL ? converted.data : "",
-                marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
-                json_number_value(json_object_get(report, "seconds")));
-    else
-        print_choice(report, stream);
-    print_gain(report, stream);
-    rs_text_free(&launched);
-    rs_text_free(&converted);
-}
-
-void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
-{
-    if (rs_run_report_is_counted(report))
-        print_all_counts(report, with_times, stream);
-    print_unknown(report, stream);
-    size_t i;
-    json_t *note;
-    json_array_foreach(json_object_get(report, "notes"), i, note)
-    {
-        fprintf(stream, "restride: %s\n", json_string_value(note));
-    }
 }

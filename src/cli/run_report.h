@@ -16,18 +16,20 @@
  * launches, transformed_launches, timed_launches, timed_transformed_launches, seconds,
  * transformed_seconds, policy, arguments[]}, marshal {count, bytes, timed, timed_bytes, seconds,
  * parts, part_bytes}, timeline[], notes[], processes, programs,
- * unfinished, running, uncounted. A process that became another program (exec) has a part of each,
- * and counts as so many `programs`; `part` is the number of such a part in the report. The seconds
- * are those of the timed launches and conversions alone: others were still under way when they were
- * last looked at, or their queue has no times. Processes that did not come to their exit functions
- * are `unfinished`: they are counted up to some moment, which a note tells, or not at all
+ * unfinished, running, uncounted, and once they are added causes[]. A process that became another
+ * program (exec) has a part of each, and counts as so many `programs`; `part` is the number of such
+ * a part in the report. The seconds are those of the timed launches and conversions alone: others
+ * were still under way when they were last looked at, or their queue has no times. Processes that
+ * did not come to their exit functions are `unfinished`: they are counted up to some moment, which
+ * a note tells, or not at all
  * (`uncounted`; kernels that such a process is not known to have launched have no counts); some may
- * still be `running`. `policy` is there when auto chose: {choice, reason, measured,
- * predicted_ratio, own_seconds, rewritten_seconds, bytes_to_convert, usual_run, from_wisdom}. An
- * argument's status is "transformed" where launches had its buffer in another layout and the policy
- * kept that; "tried" where launches had it, but fewer than half, and policy auto chose the
- * program's own in the end; "possible" where no launch had it and nothing but that is the reason;
- * and "kept". No folder (NULL): no process told anything. NULL when memory is short.
+ * still be `running`, and one be `signalled`: a signal ended the program itself. `policy` is there
+ * when auto chose: {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds,
+ * bytes_to_convert, usual_run, from_wisdom}. An argument's status is "transformed" where launches
+ * had its buffer in another layout and the policy kept that; "tried" where launches had it, but
+ * fewer than half, and policy auto chose the program's own in the end; "possible" where no launch
+ * had it and nothing but that is the reason; and "kept". No folder (NULL): no process told
+ * anything. NULL when memory is short.
  */
 json_t *rs_run_report_gather(const char *folder, char **program, const char *policy, size_t tile,
                              const rs_process_result *result);
@@ -78,6 +80,17 @@ void rs_run_report_add_share(rs_text *text, double timed, double all);
 /* Notes which kernels and arguments of a configuration file (config/config.h; NULL: none) no kernel
  * of the program was. */
 void rs_run_report_check_names(json_t *report, const json_t *config);
+
+/*
+ * Adds causes[] {kept ("program" or "argument"), count, reason, place}: why a run transformed
+ * nothing, each reason once, programs that stay as a whole first, the most frequent first. `place`
+ * is that of the first, where there is one. Empty where something was transformed, and
+ * where the policy is off.
+ */
+void rs_run_report_add_causes(json_t *report);
+
+/* The first of them as the end of a sentence: "; 3 programs kept: ...". */
+void rs_run_report_write_causes(const json_t *report, rs_text *text);
 
 /* Whether the report holds seconds (the run was asked for a report file). */
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream);

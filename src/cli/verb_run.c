@@ -317,7 +317,7 @@ static const char *reason_for_nothing(const json_t *report, bool has_layer,
     if (json_integer_value(json_object_get(report, "processes")) > 0)
         return NULL;
     if (result->signal != 0)
-        return "The program was ended by a signal before it used OpenCL.";
+        return "The program was ended by a signal before it used OpenCL: nothing was transformed.";
     return "The program used no OpenCL through libOpenCL.so, or ld.so did not follow LD_AUDIT "
            "there "
            "(a static or set-user-ID program): nothing was transformed.";
@@ -335,6 +335,8 @@ static bool tell(const run_options *options, const char *folder, bool has_layer,
         rs_run_report_compare(report, options->baseline, options->baseline_path);
     if (report != NULL)
         rs_run_report_check_names(report, options->config);
+    if (report != NULL)
+        rs_run_report_add_causes(report);
     const char *nothing = reason_for_nothing(report, has_layer, result);
     if (nothing != NULL)
         json_array_append_new(json_object_get(report, "notes"), json_string(nothing));

@@ -144,11 +144,22 @@ static restride_status keep_for_conditions(rs_rewriting *r, bool *stopped)
     return RESTRIDE_OK;
 }
 
+/* Places without lines. */
+static const char build_options[] = "the build options";
+static const char device_macros[] = "the device's macros";
+
 /* Notes the first place, where there is a line. */
 static void note_place(rs_source_place *first, const char *file, size_t line)
 {
     if (first->file == NULL && line > 0)
         *first = (rs_source_place){file, line};
+}
+
+/* The same for a place without lines. */
+static void note_place_without_lines(rs_source_place *first, const char *place, bool is_there)
+{
+    if (first->file == NULL && is_there)
+        *first = (rs_source_place){place, 0};
 }
 
 /* What may be taken for something else than the device's compiler takes it for. */
@@ -169,7 +180,8 @@ static restride_status check_questions(rs_rewriting *r, const char *text, const 
     size_t line;
     const char *reason = rs_cpp_differs_question(text, is_cuda(r), &line);
     *stopped = reason != NULL;
-    return *stopped ? rs_keep_source(r, reason, file, line) : RESTRIDE_OK;
+    return *stopped ? rs_keep_source(r, reason, file, file == build_options ? 0 : line)
+                    : RESTRIDE_OK;
 }
 
 /* The same for the headers. */
@@ -257,13 +269,17 @@ static bool has_unusual_macro(const rs_rewriting *r)
     return false;
 }
 
+/* Two places: that of the macro, and that of such a name, unless it is the same. */
 static restride_status keep_for_operators(rs_rewriting *r)
 {
+    const rs_source_place *name = &r->device_names;
     rs_text reason = RS_TEXT_EMPTY;
-    rs_text_format(&reason,
-                   "a macro with # or ## (here) may get names that only the device's compiler "
-                   "knows, such as the one in %s:%zu",
-                   r->device_names.file, r->device_names.line);
+    rs_text_add_string(&reason, "a macro with # or ## (here) may get names that only the device's "
+                                "compiler knows");
+    if (name->line > 0)
+        rs_text_format(&reason, ", such as the one in %s:%zu", name->file, name->line);
+    else if (name->file != r->operators.file)
+        rs_text_format(&reason, ", such as one of %s", name->file);
     restride_status status =
         reason.failed ? rs_fail_memory("a reason")
                       : rs_keep_source(r, reason.data, r->operators.file, r->operators.line);
@@ -348,14 +364,14 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
                               0);
     restride_status status = check_questions(r, r->source, r->file, stopped);
     if (status == RESTRIDE_OK && !*stopped)
-        status = check_questions(r, options, r->file, stopped);
+        status = check_questions(r, options, build_options, stopped);
     if (status != RESTRIDE_OK || *stopped)
         return status;
     note_differences(r, r->file, r->source);
-    note_place(&r->operators, "the build options", strchr(options, '#') != NULL);
-    note_place(&r->device_names, "the build options",
-               rs_cpp_differs_device_names(options, is_cuda(r)));
-    note_place(&r->device_names, "the device's macros", has_unusual_macro(r));
+    note_place_without_lines(&r->operators, build_options, strchr(options, '#') != NULL);
+    note_place_without_lines(&r->device_names, build_options,
+                             rs_cpp_differs_device_names(options, is_cuda(r)) > 0);
+    note_place_without_lines(&r->device_names, device_macros, has_unusual_macro(r));
     *stopped = true;
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);

@@ -12,7 +12,7 @@
 
 typedef struct {
     const char *file; /* NULL: nowhere */
-    size_t line;
+    size_t line;      /* 0: `file` has no lines, such as the build options */
 } rs_source_place;
 
 typedef struct {
@@ -37,7 +37,8 @@ typedef struct {
 /* "Nothing could be done": the reply is this sentence, and whether the request itself is wrong. */
 restride_status rs_reply_error(rs_rewriting *r, const char *sentence, bool bad_request);
 
-/* Why the whole source stays as it is; the second finds the line of a byte of the flat text. */
+/* Why the whole source stays as it is, with its place; the second finds the line of a byte of the
+ * flat text. */
 restride_status rs_keep_source(rs_rewriting *r, const char *reason, const char *file, size_t line);
 restride_status rs_keep_flat(rs_rewriting *r, size_t offset, const char *reason);
 

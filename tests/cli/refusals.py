@@ -49,7 +49,7 @@ def told(row):
         said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     said = said.replace(file, "")
     of_argument = re.search(r"^use\.a: kept: (?::\d+: )?(.*)$", said, re.MULTILINE)
-    of_source = re.search(r"^(?:restride rewrite|use: kept): :\d+: (.*)$", said, re.MULTILINE)
+    of_source = re.search(r"^(?:restride rewrite|use: kept): (?::\d+|the build options)?: (.*)$", said, re.MULTILINE)
     match = of_argument or of_source
     return re.sub(r" \(:\d+\)|, such as the one in :\d+", "", match[1]) if match else said
 

@@ -146,6 +146,86 @@ static void test_binaries(void **state)
     rs_folder_remove(folder);
 }
 
+/* Programs that are not followed stay as they are, and the summary's first line says why and what
+ * to do; so do sources that cannot be rewritten. */
+static void test_causes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *program, *source, *options, *cause;
+    } cases[] = {
+        {"link-two", "", "", "1 program kept: the program was linked from several programs; build"},
+        {"link-options", "", "", "1 program kept: the program was linked with options; link it "},
+        {"header-program", "", "", "headers that are programs; give them as files (-I)."},
+        {"il-of-source", "", "", "intermediate language; build it from OpenCL C."},
+        {"built-in", "", "", "1 program kept: its kernels are built into the device."},
+        {"of-file",
+         "#define S(x) #x\nkernel void f(global P *a) { a->x = sizeof(S(FLT_MAX)); }\n"
+         "kernel void g(global P *a) { a->x = 1; }\n",
+         "",
+         "; 1 program kept: a macro with # or ## (here) may get names that only the device's "
+         "compiler knows (program-2.cl:2).\n"},
+        {"of-file", "#if __has_builtin(f)\n#endif\nkernel void f(global P *a) { a->x = 1; }\n", "",
+         "kept: the source asks the compiler about its features (__has_...) (program-2.cl:2).\n"},
+        {"of-file", "kernel void f(global P *a) { a->x = X; }\n", "-DX='1'",
+         "kept: compilers disagree on the quotes in the build options (program-2.cl).\n"},
+        {"of-file", "// \344\nkernel void f(global P *a) { a->x = 1; }\n", "",
+         "Program 2 was not rewritten: its source is not a text in UTF-8; save it in UTF-8.\n"},
+        {"of-file",
+         "kernel void f(global P *a, global P *b) { *(global int *)a = 1; "
+         "*(global int *)b = 1; }\n",
+         "", "2 arguments kept: the pointer is cast (program-2.cl:2, ...).\n"},
+        {"of-file", "kernel void f(global float *a) { a[0] = 1; }\n", "",
+         "1 argument kept: it is not an array of structures (program-2.cl:2).\n"},
+        {"of-file", "kernel void f(int a) { a++; }\n", "", "; no kernel has an array of struct"},
+    };
+    char source[128];
+    snprintf(source, sizeof source, "%s", in_folder("source.cl"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        FILE *file = fopen(source, "w");
+        assert_non_null(file);
+        fprintf(file, "typedef struct { short k; float x, y; } P;\n%s", cases[i].source);
+        fclose(file);
+        const int status = exit_status(
+            run("env OPENCL_LAYERS=%s SOURCE=%s OPTIONS=\"%s\" %s run --policy asta -- %s %s",
+                MADE_UP_GPU, source, cases[i].options, RESTRIDE_PROGRAM, CASES_PROGRAM,
+                cases[i].program));
+        if (status != 0)
+            fail_msg("%s: status %d: %s", cases[i].program, status, errors());
+        if (strstr(errors(), cases[i].cause) == NULL)
+            fail_msg("%s: no \"%s\" in \"%s\"", cases[i].program, cases[i].cause, errors());
+    }
+}
+
+/* A kernel that the program does not launch, and that could not change anyway, is kept for that. */
+static void test_causes_of_idle_kernels(void **state)
+{
+    (void)state;
+    char source[128];
+    snprintf(source, sizeof source, "%s", in_folder("source.cl"));
+    FILE *file = fopen(source, "w");
+    assert_non_null(file);
+    fputs("typedef struct { short k; float x, y; } P;\n"
+          "kernel void f(global P *a) { *(global int *)a = 1; }\n"
+          "kernel void g(global P *a) { a->x = 1; }\n",
+          file);
+    fclose(file);
+    assert_int_equal(exit_status(run("env SOURCE=%s %s run --policy asta --report %s -- %s of-file",
+                                     source, RESTRIDE_PROGRAM, report_path, CASES_PROGRAM)),
+                     0);
+    json_t *loaded = report();
+    assert_null(json_object_get(kernel_of(loaded, "f"), "held_reason"));
+    assert_string_equal(argument_word(kernel_of(loaded, "f"), 0, "status"), "kept");
+    assert_string_equal(argument_word(kernel_of(loaded, "g"), 0, "status"), "possible");
+    assert_string_equal(json_string_value(json_object_get(kernel_of(loaded, "g"), "held_reason")),
+                        "the kernel was not launched");
+    json_t *cause = json_array_get(json_object_get(loaded, "causes"), 0);
+    assert_string_equal(json_string_value(json_object_get(cause, "kept")), "argument");
+    assert_string_equal(json_string_value(json_object_get(cause, "place")), "program-2.cl:2");
+    assert_int_equal(number_of(cause, "count"), 1);
+    json_decref(loaded);
+}
+
 /* Partial transfers and maps convert their bytes alone; the buffer stays in its layout. */
 static void test_parts(void **state)
 {
@@ -195,9 +275,13 @@ static void test_times_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_binaries),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_times_of_plans),
+        cmocka_unit_test(test_causes),
+        cmocka_unit_test(test_causes_of_idle_kernels),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

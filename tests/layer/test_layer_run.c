@@ -105,12 +105,28 @@ static void test_program_without_an_end(void **state)
     json_decref(loaded);
 }
 
+static const char until_loaded[] = "until ls $RESTRIDE_REPORT_FOLDER/*.json; do sleep 0.01; done";
+
+/* The signal that ended the program itself is told by its number and name. */
+static void test_program_ended_by_a_signal(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        exit_status(run("exec %s run --policy asta --report %s -- sh -c "
+                        "'(%s; kill -TERM $$) & exec %s wllzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz'",
+                        RESTRIDE_PROGRAM, report_path, until_loaded, SEQUENCE_PROGRAM)),
+        1000 + 15);
+    assert_non_null(strstr(errors(), "The program was ended by signal 15 (Terminated): what it "));
+    assert_null(strstr(errors(), "_exit"));
+    json_t *loaded = report();
+    assert_int_equal(number_of(loaded, "signalled"), 1);
+    json_decref(loaded);
+}
+
 /* A process that goes on beside the command, or as another program, has not ended. */
 static void test_program_that_goes_on(void **state)
 {
     (void)state;
-    static const char until_loaded[] =
-        "until ls $RESTRIDE_REPORT_FOLDER/*.json; do sleep 0.01; done";
     assert_int_equal(
         exit_status(
             run("%s run --policy asta --report %s -- sh -c '%s wlzzzzzzzzzzzzzzzzzzzz & %s'",
@@ -496,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_unwritable_report),
         cmocka_unit_test(test_program_without_opencl),
         cmocka_unit_test(test_program_without_an_end),
+        cmocka_unit_test(test_program_ended_by_a_signal),
         cmocka_unit_test(test_program_that_goes_on),
         cmocka_unit_test(test_program_that_ends_meanwhile),
         cmocka_unit_test(test_program_with_small_files),

@@ -399,6 +399,18 @@ static void test_sources_that_compilers_read_differently(void **state)
     assert_int_equal(json_integer_value(json_object_get(reply, "line")), 2);
     assert_non_null(strstr(string_of(reply, "reason"), "such as the one in kernel.cl:3"));
     json_decref(reply);
+    /* Build options have no lines. */
+    reply = ask_for_tiles(KERNEL, "-DX=sizeof(\"#\") -DY=FLT_MAX", 32);
+    assert_string_equal(string_of(reply, "file"), "the build options");
+    assert_int_equal(json_integer_value(json_object_get(reply, "line")), 0);
+    assert_string_equal(string_of(reply, "reason"),
+                        "a macro with # or ## (here) may get names that "
+                        "only the device's compiler knows");
+    json_decref(reply);
+    reply = ask_for_tiles("#define S(x) #x\n" KERNEL, "-DY=FLT_MAX", 32);
+    assert_int_equal(json_integer_value(json_object_get(reply, "line")), 1);
+    assert_non_null(strstr(string_of(reply, "reason"), "knows, such as one of the build options"));
+    json_decref(reply);
 }
 
 /* A name with a backslash is found, told as it is, and escaped in the new source. What another cpp

@@ -221,10 +221,24 @@ static bool is_chosen(const rs_kernel_facts *facts)
            2 * facts->transformed_launches >= facts->launches;
 }
 
-/* Why no launch of the kernel was in another layout; NULL when nothing stood in the way. */
+/* Whether the rewriter can have one of the arguments in another layout. */
+static bool has_target(const rs_kernel_facts *facts)
+{
+    size_t i;
+    json_t *argument;
+    json_array_foreach(facts->arguments, i, argument)
+    {
+        if (rs_report_is_transformed(argument))
+            return true;
+    }
+    return false;
+}
+
+/* Why no launch of the kernel was in another layout; NULL when nothing stood in the way, or the
+ * arguments have their own reasons. */
 static const char *reason_of(const rs_kernel_facts *facts, bool at_end)
 {
-    if (facts->held_reason != NULL || facts->launches > 0)
+    if (facts->held_reason != NULL || facts->launches > 0 || !has_target(facts))
         return facts->held_reason;
     return at_end ? "the kernel was not launched" : "what the program launched is not known";
 }

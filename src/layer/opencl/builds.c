@@ -51,8 +51,16 @@ typedef struct {
     void *data;
 } build;
 
-/* Puts the options into the record. The driver may still refuse them. Called with the lock; NULL
- * when memory is short, or there is no record. */
+/* What is not followed. */
+static const char header_programs[] =
+    "the program was compiled with headers that are programs; give them as files (-I)";
+static const char several_parts[] =
+    "the program was linked from several programs; build their sources as one program";
+static const char link_options[] =
+    "the program was linked with options; link it without, or build it in one call";
+
+/* Puts the options into the record, NULL for a source that has header programs. The driver may
+ * still refuse them. Called with the lock; NULL when memory is short, or there is no record. */
 static build *begin_build(rs_program *program, const char *options, cl_uint device_count,
                           const cl_device_id *devices,
                           void(CL_CALLBACK *notify)(cl_program, void *), void *data)
@@ -75,6 +83,8 @@ static build *begin_build(rs_program *program, const char *options, cl_uint devi
     rs_program_forget_rewriting(program);
     free(program->options);
     program->options = options != NULL ? strdup(options) : NULL;
+    if (program->source != NULL)
+        program->unknown = options != NULL ? NULL : header_programs;
     program->hash = rs_knowledge_hash(program->source, program->options);
     set_devices(program, device_count, devices);
     return begun;
@@ -175,8 +185,9 @@ static void take_over_source(rs_program *linked, const rs_program *compiled)
 /* One call that links. */
 typedef struct {
     cl_context context;
-    cl_program compiled; /* NULL: the source of the linked program is not known */
-    unsigned number;     /* of its build */
+    cl_program compiled; /* the one part, NULL: there are several, or options */
+    const char *unknown; /* why the linked program cannot be rewritten then */
+    unsigned number;     /* of the part's build */
     bool is_recorded;    /* the linked program */
     unsigned users;      /* the call, and the function that the driver is to call */
     void(CL_CALLBACK *notify)(cl_program, void *); /* the program's */
@@ -189,14 +200,15 @@ static void record_linked(linking *begun, cl_program handle)
     if (begun->is_recorded || handle == NULL)
         return;
     begun->is_recorded = true;
-    rs_program *linked =
-        rs_program_new(handle, begun->context, NULL, "the program was linked from parts");
+    rs_program *linked = rs_program_new(handle, begun->context, NULL, begun->unknown);
     const rs_program *compiled =
         begun->number != 0 && rs_program_build(begun->compiled) == begun->number
             ? rs_program_find(rs_the_layer(), begun->compiled)
             : NULL;
     if (linked != NULL && compiled != NULL && compiled->source != NULL && compiled->options != NULL)
         take_over_source(linked, compiled);
+    else if (linked != NULL && compiled != NULL && compiled->unknown != NULL)
+        linked->unknown = compiled->unknown;
 }
 
 static void leave_linking(linking *begun)
@@ -229,13 +241,17 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
                                            void(CL_CALLBACK *notify)(cl_program, void *),
                                            void *data, cl_int *error)
 {
-    const bool is_plain = count == 1 && programs != NULL && (options == NULL || options[0] == '\0');
+    const bool has_options = options != NULL && options[0] != '\0';
+    const bool is_plain = count == 1 && programs != NULL && !has_options;
     linking *begun = malloc(sizeof *begun);
     if (begun == NULL) /* its kernels are never rewritten then */
         return rs_driver()->clLinkProgram(context, device_count, devices, options, count, programs,
                                           notify, data, error);
     *begun = (linking){.context = context,
                        .compiled = is_plain ? programs[0] : NULL,
+                       .unknown = is_plain      ? "what the program was linked from is not known"
+                                  : has_options ? link_options
+                                                : several_parts,
                        .number = is_plain ? rs_program_build(programs[0]) : 0,
                        .users = notify != NULL ? 2 : 1,
                        .notify = notify,

@@ -5,6 +5,7 @@
  */
 #include "layer/opencl/programs.h"
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "layer/core/device_layouts.h"
@@ -122,25 +123,42 @@ static bool ask_compilers(const rs_program *program, json_t *names, json_t *valu
  * and, if this process has no end, at least which kernels there are. */
 enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
 
-static void tell(const rs_program *program, const char *why)
+static void tell(const rs_program *program, const char *why, char **left)
 {
+    free(*left);
+    *left = strdup(why);
     rs_layer_lock(rs_the_layer());
     if (program->number <= TOLD_ONE_BY_ONE)
-        rs_report_note(rs_the_layer(), "Program %u was not rewritten: %s", program->number, why);
+        rs_report_note(rs_the_layer(), "Program %u was not rewritten: %s.", program->number, why);
     else
         rs_report_note(rs_the_layer(), "Some of the programs after program %d were not rewritten.",
                        TOLD_ONE_BY_ONE);
     rs_layer_unlock(rs_the_layer());
 }
 
+/* A sentence of the library as a part of another one; the caller frees it. */
+static char *without_full_stop(const char *sentence)
+{
+    const size_t length = strlen(sentence);
+    return strndup(sentence, length - (length > 0 && sentence[length - 1] == '.'));
+}
+
+static void tell_sentence(const rs_program *program, const char *sentence, char **left)
+{
+    char *why = without_full_stop(sentence);
+    if (why != NULL)
+        tell(program, why, left);
+    free(why);
+}
+
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
- * ones). */
-static json_t *ask_rewriter(const rs_program *program)
+ * ones); without one *left is why, for the caller to free. */
+static json_t *ask_rewriter(const rs_program *program, char **left)
 {
     enum { ROUNDS = 8 };
     json_t *source = json_string(program->source);
     if (source == NULL) {
-        tell(program, "its source is not a text in UTF-8.");
+        tell(program, "its source is not a text in UTF-8; save it in UTF-8", left);
         return NULL;
     }
     json_t *request =
@@ -155,7 +173,7 @@ static json_t *ask_rewriter(const rs_program *program)
         json_decref(reply);
         reply = NULL;
         if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, &reply) != RESTRIDE_OK) {
-            tell(program, restride_last_error());
+            tell_sentence(program, restride_last_error(), left);
             break;
         }
         json_t *unknown = json_object_get(reply, "unknown_macros");
@@ -166,10 +184,12 @@ static json_t *ask_rewriter(const rs_program *program)
         bool known =
             ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
         if (!known || round == ROUNDS - 1) {
-            tell(program, differ ? "the compilers of its devices define the macros that its "
-                                   "source tests differently."
-                                 : "the device's compiler could not be asked about the macros "
-                                   "that its source tests.");
+            tell(program,
+                 differ ? "the compilers of its devices define the macros that its source tests "
+                          "differently"
+                        : "the device's compiler could not be asked about the macros that its "
+                          "source tests",
+                 left);
             json_decref(reply);
             reply = NULL;
             break;
@@ -178,7 +198,7 @@ static json_t *ask_rewriter(const rs_program *program)
     json_decref(request);
     const char *refused = json_string_value(json_object_get(reply, "error"));
     if (refused != NULL)
-        tell(program, refused);
+        tell_sentence(program, refused, left);
     return reply;
 }
 
@@ -186,15 +206,10 @@ static json_t *ask_rewriter(const rs_program *program)
 static char *reason_of_reply(const json_t *reply)
 {
     const char *reason = json_string_value(json_object_get(reply, "reason"));
-    const char *file = json_string_value(json_object_get(reply, "file"));
     rs_text text = RS_TEXT_EMPTY;
-    if (reply == NULL)
-        reason = "the rewriter did not answer";
     if (reason == NULL)
         return NULL;
-    if (file != NULL)
-        rs_text_format(&text, "%s:%lld: ", file,
-                       (long long)json_integer_value(json_object_get(reply, "line")));
+    rs_json_add_place(&text, reply);
     rs_text_add_string(&text, reason);
     return rs_text_take(&text);
 }
@@ -294,8 +309,9 @@ typedef struct {
 
 static rewriting rewrite(const rs_program *program)
 {
-    json_t *reply = ask_rewriter(program);
-    rewriting made = {.left = reason_of_reply(reply),
+    char *left = NULL;
+    json_t *reply = ask_rewriter(program, &left);
+    rewriting made = {.left = left != NULL ? left : reason_of_reply(reply),
                       .kernels = json_incref(json_object_get(reply, "kernels"))};
     const char *source = json_string_value(json_object_get(reply, "source"));
     const char *options = json_string_value(json_object_get(reply, "options"));
@@ -323,6 +339,8 @@ static void take_over(rs_program *program, const rewriting *made)
     {
         const char *name = json_string_value(json_object_get(kernel, "name"));
         rs_kernel_facts *facts = name != NULL ? rs_report_kernel(program, name) : NULL;
+        if (made->left != NULL)
+            rs_report_hold(facts, 0, made->left);
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }

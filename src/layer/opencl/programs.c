@@ -96,7 +96,9 @@ static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint cou
     bool known = count == 1 && rs_binary_origin(binaries[0], lengths[0], &source, &options);
     rs_program *program = rs_program_new(
         handle, context, source,
-        known ? NULL : "the program was made from a binary, and its source is not known");
+        known ? NULL
+              : "the program was made from a binary, and its source is not known; let it "
+                "build from source (PYOPENCL_NO_CACHE=1 in PyOpenCL)");
     if (program != NULL)
         program->origin_options = options;
     else
@@ -109,7 +111,9 @@ static cl_program CL_API_CALL create_with_il(cl_context context, const void *il,
 {
     cl_program handle = rs_driver()->clCreateProgramWithIL(context, il, length, error);
     if (handle != NULL)
-        rs_program_new(handle, context, NULL, "the program was made from an intermediate language");
+        rs_program_new(
+            handle, context, NULL,
+            "the program was made from an intermediate language; build it from OpenCL C");
     return handle;
 }
 

@@ -356,10 +356,12 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         bool usage = json_is_true(json_object_get(reply, "bad_request"));
         exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
     } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
-        exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "%s:%lld: %s%s",
-                                  json_string_value(json_object_get(reply, "file")),
-                                  (long long)json_integer_value(json_object_get(reply, "line")),
-                                  reason, advice_for(s->file, reason));
+        rs_text place = RS_TEXT_EMPTY;
+        rs_json_add_place(&place, reply);
+        exit_status =
+            rs_cli_fail(RS_EXIT_FAILED, verb, "%s%s%s", place.data != NULL ? place.data : "",
+                        reason, advice_for(s->file, reason));
+        rs_text_free(&place);
     } else {
         if (json_object_size(s->references) > 0)
             print_references(reply);

@@ -178,6 +178,85 @@ void case_link_two(void)
     compare(cells);
 }
 
+/* A header that is a program itself. */
+void case_header_program(void)
+{
+    static const char *const header = "typedef struct { int a; float b; int c[2]; } cell;\n";
+    static const char *const text =
+        "#include \"cell.h\"\n"
+        "__kernel void add(__global cell *cells) { cells[get_global_id(0)].a += 1; }\n";
+    const char *name = "cell.h";
+    cl_int error;
+    cl_program headers =
+        clCreateProgramWithSource(context, 1, (const char **)&header, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    cl_program compiled = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clCompileProgram(compiled, 1, &device, "", 1, &headers, &name, NULL, NULL),
+         "clCompileProgram");
+    cl_program linked = clLinkProgram(context, 1, &device, "", 1, &compiled, NULL, NULL, &error);
+    done(error, "clLinkProgram");
+    add_once(make_kernel(linked, "add", cells));
+    compare(cells);
+}
+
+void case_link_options(void)
+{
+    cl_int error;
+    cl_program compiled = compile(cell_source);
+    cl_program linked = clLinkProgram(context, 1, &device, "-cl-fast-relaxed-math", 1, &compiled,
+                                      NULL, NULL, &error);
+    if (error == CL_INVALID_LINKER_OPTIONS)
+        exit(LACKS);
+    done(error, "clLinkProgram");
+    add_once(make_kernel(linked, "add", cells));
+    compare(cells);
+}
+
+/* Of the made-up GPU; others have no kernel of that name. */
+void case_built_in(void)
+{
+    cl_int error;
+    cl_program made = clCreateProgramWithBuiltInKernels(context, 1, &device, "twice", &error);
+    if (error != CL_SUCCESS)
+        exit(LACKS);
+    launch_on(queue, make_kernel(made, "twice", cells), NULL, NULL);
+    for (int i = 0; i < CELLS; i++)
+        expected[i].c[1] *= 2;
+    compare(cells);
+}
+
+/* Of the made-up GPU, whose intermediate language is OpenCL C. */
+void case_il_of_source(void)
+{
+    cl_int error;
+    cl_program made = clCreateProgramWithIL(context, cell_source, strlen(cell_source), &error);
+    if (error != CL_SUCCESS)
+        exit(LACKS);
+    done(clBuildProgram(made, 1, &device, "", NULL, NULL), "clBuildProgram");
+    add_once(make_kernel(made, "add", cells));
+    compare(cells);
+}
+
+/* The program of the file SOURCE, built with OPTIONS; its kernels are made and not launched. */
+void case_of_file(void)
+{
+    static char text[65536];
+    const char *texts = text, *path = getenv("SOURCE"), *options = getenv("OPTIONS");
+    cl_int error;
+    cl_kernel kernels[16];
+    cl_uint count = 0;
+    FILE *file = path != NULL ? fopen(path, "r") : NULL;
+    check(file != NULL, "SOURCE names no file");
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    cl_program made = clCreateProgramWithSource(context, 1, &texts, NULL, &error);
+    done(error, "clCreateProgramWithSource");
+    done(clBuildProgram(made, 1, &device, options != NULL ? options : "", NULL, NULL),
+         "clBuildProgram");
+    done(clCreateKernelsInProgram(made, 16, kernels, &count), "clCreateKernelsInProgram");
+}
+
 /* What it says depends on its options, which a program from its binary does not repeat. */
 static const char *const step_source =
     "typedef struct { int a; float b; int c[2]; } cell;\n"

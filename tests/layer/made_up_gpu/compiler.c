@@ -93,8 +93,45 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
     return error;
 }
 
+/* ---- programs that do not come from a source ---- */
+
+static cl_program CL_API_CALL create_with_il(cl_context context, const void *il, size_t length,
+                                             cl_int *error)
+{
+    const char *text = il;
+    return below->clCreateProgramWithSource(context, 1, &text, &length, error);
+}
+
+static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint count,
+                                                   const cl_device_id *devices, const char *names,
+                                                   cl_int *error)
+{
+    const char *text = "typedef struct { int a; float b; int c[2]; } cell;\n"
+                       "__kernel void twice(__global cell *cells)\n"
+                       "{ cells[get_global_id(0)].c[1] *= 2; }\n";
+    (void)names;
+    cl_program made = below->clCreateProgramWithSource(context, 1, &text, NULL, error);
+    if (made != NULL)
+        below->clBuildProgram(made, count, devices, "", NULL, NULL);
+    return made;
+}
+
+static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,
+                                           const cl_device_id *devices, const char *options,
+                                           cl_uint count, const cl_program *programs,
+                                           void(CL_CALLBACK *notify)(cl_program, void *),
+                                           void *data, cl_int *error)
+{
+    (void)options;
+    return below->clLinkProgram(context, device_count, devices, "", count, programs, notify, data,
+                                error);
+}
+
 void add_compiler(cl_icd_dispatch *table)
 {
+    table->clCreateProgramWithIL = create_with_il;
+    table->clCreateProgramWithBuiltInKernels = create_with_built_in;
+    table->clLinkProgram = link_program;
     table->clCreateContext = create_context;
     table->clBuildProgram = build_program;
 }

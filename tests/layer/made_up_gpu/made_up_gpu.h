@@ -32,6 +32,9 @@
  *
  * lets the compiler predefine MADE_UP_MACRO, but not where it builds for a second device alone.
  *
+ * Programs come from an intermediate language too, which is OpenCL C; a program of built-in kernels
+ * has one that is called "twice"; and programs are linked with any options, which say nothing.
+ *
  * Rectangles must lie in lines and slices that are all in the buffer. Everything else goes through.
  */
 #ifndef RS_TESTS_MADE_UP_GPU_H
