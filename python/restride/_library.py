@@ -68,6 +68,7 @@ _FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     ),
     "restride_plan_transpose_with": (ctypes.c_int, (_out, _handle, _size, _size, _size, _size, _options)),
     "restride_plan_convert_with": (ctypes.c_int, (_out, _handle, _handle, _handle, _size, _options)),
+    "restride_permute_with": (ctypes.c_int, (_handle, _handle, _size, ctypes.c_int, _sizes, _ints, _size)),
     "restride_execute_with": (ctypes.c_int, (_handle, _handle, ctypes.POINTER(RunOptions))),
     "restride_plan_scratch_bytes": (_size, (_handle,)),
     "restride_plan_describe": (ctypes.c_void_p, (_handle,)),
@@ -226,12 +227,13 @@ class HoldInterrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_LONG = 1 << 20  # bytes; shorter runs end before anybody can press a key
+# Bytes below which a run ends before anybody can press a key, and the library takes one thread and little memory.
+SHORT = 1 << 20
 
 
 def execute(plan: Handle, address: int, nbytes: int, progress: Any) -> bool:
     """Runs a plan on memory; whether Ctrl-C was pressed meanwhile. `progress`: what `progress_of()` takes."""
-    if nbytes < _LONG and not progress:
+    if nbytes < SHORT and not progress:
         check(library.restride_execute_with(plan.pointer, address, None))
         return False
     with HoldInterrupt() as held, progress_of(progress, nbytes) as told:

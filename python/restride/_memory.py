@@ -21,66 +21,78 @@ class Facts(NamedTuple):
     unaligned: bool = False  # device memory that does not begin where the CUDA engine needs it
 
 
-class Rule(NamedTuple):
-    """A property that an array must not have. `copy`: another array could be made of it, out of place."""
-
-    name: str
-    applies: Callable[[Facts], bool]
-    why: str
-    copy: bool
+Steps = List[Tuple[int, int]]
 
 
-def _stepped(facts: Facts) -> List[Tuple[int, int]]:
+def _steps(facts: Facts) -> Steps:
     """Stride and length of each axis on which memory is walked, the shortest stride first."""
     if 0 in facts.shape or facts.itemsize == 0:
         return []
     return sorted((step, n) for step, n in zip(facts.strides, facts.shape) if n > 1)
 
 
-def _misfit(facts: Facts) -> int:
+def _misfit(facts: Facts, steps: Steps) -> int:
     """0: every byte from the first to the last belongs to one element. < 0: some to two. > 0: some to none."""
     expected = facts.itemsize
-    for step, n in _stepped(facts):
+    for step, n in steps:
         if step != expected:
             return step - expected
         expected = step * n
     return 0
 
 
+class Rule(NamedTuple):
+    """A property that an array must not have. `copy`: another array could be made of it, out of place."""
+
+    name: str
+    applies: Callable[[Facts, Steps], bool]
+    why: str
+    copy: bool
+
+
 # The first rule that applies is the reason that is given. docs/python.md has this table for readers.
 RULES: Tuple[Rule, ...] = (
     Rule(
-        "object", lambda f: f.objects, "its elements are references to Python objects, for Python alone to move", False
+        "object",
+        lambda f, s: f.objects,
+        "its elements are references to Python objects, for Python alone to move",
+        False,
     ),
-    Rule("masked", lambda f: f.masked, "its mask would not move with it; pass .data and .mask", False),
-    Rule("lazy", lambda f: bool(f.lazy), "its values are not what its memory holds", False),
-    Rule("read-only", lambda f: f.readonly, "its memory is read-only", True),
+    Rule("masked", lambda f, s: f.masked, "its mask would not move with it; pass .data and .mask", False),
+    Rule("lazy", lambda f, s: bool(f.lazy), "its values are not what its memory holds", False),
+    Rule("read-only", lambda f, s: f.readonly, "its memory is read-only", True),
     Rule(
         "broadcast",
-        lambda f: any(step == 0 for step, _ in _stepped(f)),
+        lambda f, s: 0 in [step for step, _ in s],
         "it is broadcast: several of its elements are one place in memory",
         True,
     ),
     Rule(
         "negative",
-        lambda f: any(step < 0 for step, _ in _stepped(f)),
+        lambda f, s: bool(s) and s[0][0] < 0,
         "it has negative strides, so its first element is not where its memory begins",
         True,
     ),
     Rule(
         "unaligned",
-        lambda f: f.unaligned and f.itemsize > 0 and 0 not in f.shape,
+        lambda f, s: f.unaligned and f.itemsize > 0 and 0 not in f.shape,
         "device memory must begin at a multiple of 16 bytes",
         True,
     ),
-    Rule("overlapping", lambda f: _misfit(f) < 0, "its elements overlap in memory", True),
-    Rule("gapped", lambda f: _misfit(f) > 0, "it has gaps: memory between its elements belongs to another array", True),
+    Rule("overlapping", lambda f, s: _misfit(f, s) < 0, "its elements overlap in memory", True),
+    Rule(
+        "gapped",
+        lambda f, s: _misfit(f, s) > 0,
+        "it has gaps: memory between its elements belongs to another array",
+        True,
+    ),
 )
 
 
 def refusal(facts: Facts) -> Optional[Rule]:
     """The rule that forbids to change an array in place; None: it may be done."""
-    return next((rule for rule in RULES if rule.applies(facts)), None)
+    steps = _steps(facts)
+    return next((rule for rule in RULES if rule.applies(facts, steps)), None)
 
 
 def refuse(facts: Facts, rule: Rule) -> Error:

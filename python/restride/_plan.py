@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import json
 import os
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
@@ -16,10 +15,6 @@ from ._device import Queue
 from ._library import Error, Handle, Interrupted, PlanOptions, library
 from ._memory import Facts, Move, check_axes, plan_move, refusal, refuse
 from ._operands import NumpyOperand, Operand, operand
-
-# Plans of smaller arrays are kept: making one takes as long as running it. Larger ones would keep large tables.
-_KEPT_BYTES = 64 << 20
-_KEPT_PLANS = 64
 
 
 class Options(NamedTuple):
@@ -147,14 +142,6 @@ def conversion(
     return make(options) if queue is not None else _within_bound(make, nbytes, options)
 
 
-@functools.lru_cache(maxsize=_KEPT_PLANS)
-def _kept_permutation(move: Move, unit: int, options: Options) -> Handle:
-    return permutation(None, move, unit, options)
-
-
-_library.after_fork(_kept_permutation.cache_clear)
-
-
 def run(handle: Handle, on: Operand, progress: Any) -> bool:
     """Runs a plan on an array; whether Ctrl-C was held back meanwhile."""
     if on.queue is None:
@@ -166,6 +153,15 @@ def run(handle: Handle, on: Operand, progress: Any) -> bool:
             on.queue.synchronize()
     on.changed()
     return held
+
+
+def _run_short(move: Move, on: Operand, options: Options) -> None:
+    """In one call of the library, whose engine keeps the plans: making one takes as long as such a run."""
+    rank, unit = len(move.dims), on.facts.itemsize
+    dims, axes = _library.sizes(move.dims), (ctypes.c_int * rank)(*move.permutation)
+    engine = _library.host_engine(options.threads)
+    _library.check(library.restride_permute_with(engine.pointer, on.address, on.nbytes, rank, dims, axes, unit))
+    on.changed()
 
 
 def changeable(array: Any, out_of_place: bool) -> Operand:
@@ -193,13 +189,10 @@ def permute_operand(on: Operand, axes: Tuple[int, ...], order: str, options: Opt
     shape = tuple(on.facts.shape[axis] for axis in axes)
     held = False
     if on.nbytes and len(move.dims) > 1:
-        kept = on.queue is None and on.nbytes <= _KEPT_BYTES
-        handle = (
-            _kept_permutation(move, on.facts.itemsize, options)
-            if kept
-            else permutation(on.queue, move, on.facts.itemsize, options)
-        )
-        held = run(handle, on, progress)
+        if on.queue is None and on.nbytes < _library.SHORT and not progress:
+            _run_short(move, on, options)
+        else:
+            held = run(permutation(on.queue, move, on.facts.itemsize, options), on, progress)
     return deliver(on.result(shape, move.result_order), held, "The transposition")
 
 
