@@ -122,7 +122,7 @@ int rs_verb_file_status(int argc, char **argv)
         RS_CLI_TEXT("journal", status_options, journal),
         RS_CLI_FLAG("forget", status_options, forget),
         RS_CLI_FLAG("json", status_options, json),
-        {NULL},
+        {0},
     };
     const char *verb = "file-status";
     status_options options = {NULL, false, false};
