@@ -265,11 +265,14 @@ static restride_status parse_term(expression_parser *parser)
     if (cursor->position == end && cursor->text[end] != '\0')
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, end, "a blank is expected after the term.");
     void *terms = layout->terms, *spans = parser->spans;
+    if (layout->term_count == INT16_MAX)
+        return rs_cursor_fail(cursor, RESTRIDE_UNSUPPORTED, begin, "there are more than %d terms.",
+                              INT16_MAX);
     bool grown = grow(&terms, (size_t)layout->term_count, sizeof *layout->terms);
     layout->terms = terms;
     grown = grown && grow(&spans, (size_t)layout->term_count, sizeof *parser->spans);
     parser->spans = spans;
-    if (!grown || layout->term_count == INT16_MAX)
+    if (!grown)
         return rs_fail_memory("a layout's terms");
     parser->spans[layout->term_count] = (rs_span){begin, end - begin};
     layout->terms[layout->term_count++] = term;

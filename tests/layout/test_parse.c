@@ -334,6 +334,18 @@ static void test_deep_nesting_is_refused(void **state)
     assert_non_null(strstr(restride_last_error(), "nested more than 32 deep"));
 }
 
+static void test_too_many_terms_are_refused(void **state)
+{
+    (void)state;
+    enum { TERMS = 40000 };
+    static char expression[2 * TERMS + 1];
+    for (int t = 0; t < TERMS; t++)
+        strcpy(expression + 2 * t, "i ");
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, "i:4", expression), RESTRIDE_UNSUPPORTED);
+    assert_non_null(strstr(restride_last_error(), "more than 32767 terms"));
+}
+
 /* Random words: each is either a layout whose last byte is an element, or a failure with a
  * sentence. */
 static void test_random_words(void **state)
@@ -395,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_characters_not_bytes_are_counted),
         cmocka_unit_test(test_long_texts_are_quoted_in_part),
         cmocka_unit_test(test_deep_nesting_is_refused),
+        cmocka_unit_test(test_too_many_terms_are_refused),
         cmocka_unit_test(test_random_words),
         cmocka_unit_test(test_null_is_refused),
     };
