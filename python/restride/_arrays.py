@@ -148,6 +148,7 @@ def convert(
     layouts, unit, needed = element_layouts(dimensions, source, target, unit)
     if needed != on.nbytes:
         raise Error(f"The layouts take {needed} bytes, and {on.facts.what} has {on.nbytes}.")
+    result = on.whole()
     held = run(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else False
-    converted: _Array = deliver(on.whole(), held, "The conversion")
+    converted: _Array = deliver(on.finished(result), held, "The conversion")
     return converted

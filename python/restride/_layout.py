@@ -7,6 +7,7 @@ from typing import Tuple
 
 from . import _library
 from ._library import Error, library
+from ._plan import LAYOUT_TEXTS
 
 _DIALECTS = {"c": 0, "opencl": 1, "cuda": 2}
 
@@ -15,15 +16,10 @@ class Layout:
     """A layout of an array with named dimensions. `layout()` makes it. In a notebook it is its picture."""
 
     def __init__(self, dimensions: str, expression: str) -> None:
-        if not isinstance(dimensions, str) or not isinstance(expression, str):
-            raise Error("Dimensions and layout are texts, as in restride.layout('i:8 f:3', 'i/4 f i%4').")
-        if "\0" in dimensions + expression:
-            raise Error("Dimensions and layouts are texts without zero bytes.")
+        texts = [_library.text(value, LAYOUT_TEXTS) for value in (dimensions, expression)]
         self.dimensions = dimensions
         self.expression = expression
-        self._handle = _library.make(
-            library.restride_layout_destroy, library.restride_layout_parse, dimensions.encode(), expression.encode()
-        )
+        self._handle = _library.make(library.restride_layout_destroy, library.restride_layout_parse, *texts)
 
     @property
     def extents(self) -> Tuple[int, ...]:
@@ -53,13 +49,11 @@ class Layout:
 
         dialect: "c", "opencl" or "cuda". prefix: a C identifier.
         """
-        if dialect not in _DIALECTS:
+        if not isinstance(dialect, str) or dialect not in _DIALECTS:
             raise Error(f"dialect is one of {', '.join(_DIALECTS)}, not {dialect!r}.")
-        text = ctypes.c_void_p()
+        name, text = _library.text(prefix, "prefix is a C identifier"), ctypes.c_void_p()
         _library.check(
-            library.restride_layout_accessor(
-                self._handle.pointer, _DIALECTS[dialect], str(prefix).encode(), ctypes.byref(text)
-            )
+            library.restride_layout_accessor(self._handle.pointer, _DIALECTS[dialect], name, ctypes.byref(text))
         )
         return _library.take_text(text.value)
 

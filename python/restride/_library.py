@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import operator
 import os
 import signal
 import sys
@@ -131,6 +132,27 @@ def take_text(pointer: Optional[int]) -> str:
         _free(pointer)
 
 
+def text(value: Any, what: str) -> bytes:
+    """A text for the library. `what` begins the sentence about anything else."""
+    if isinstance(value, str) and "\0" not in value:
+        try:
+            return value.encode()
+        except UnicodeEncodeError:  # half of a surrogate pair
+            pass
+    raise Error(f"{what}, without zero bytes and in UTF-8, not {value!r}.")
+
+
+def whole_number(value: Any, most: int, what: str) -> int:
+    """A number from 0 to `most`. `what` begins the sentence about anything else."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= most:
+        raise Error(f"{what}, not {value!r}.")
+    return number
+
+
 def sizes(numbers: Tuple[int, ...]) -> "ctypes.Array[ctypes.c_size_t]":
     return (ctypes.c_size_t * max(len(numbers), 1))(*numbers)
 
@@ -233,7 +255,7 @@ SHORT = 1 << 20
 
 def execute(plan: Handle, address: int, nbytes: int, progress: Any) -> bool:
     """Runs a plan on memory; whether Ctrl-C was pressed meanwhile. `progress`: what `progress_of()` takes."""
-    if nbytes < SHORT and not progress:
+    if nbytes < SHORT and progress is False:
         check(library.restride_execute_with(plan.pointer, address, None))
         return False
     with HoldInterrupt() as held, progress_of(progress, nbytes) as told:
@@ -259,7 +281,7 @@ class progress_of:
             self._tell = self._show if self._bar is not None else None
         elif callable(progress):
             self._tell = progress
-        elif progress:
+        elif progress is not False:
             raise Error("progress is True, False or a function of two numbers: bytes done and bytes in all.")
         if self._tell is not None:
             self.tell = self._told

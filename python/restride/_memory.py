@@ -15,6 +15,7 @@ class Facts(NamedTuple):
     strides: Tuple[int, ...]
     itemsize: int
     readonly: bool = False
+    closed: bool = False  # its mapping of a file or of memory was closed
     objects: bool = False
     masked: bool = False
     lazy: str = ""  # why memory does not hold the values: "conjugated lazily"
@@ -52,6 +53,7 @@ class Rule(NamedTuple):
 
 # The first rule that applies is the reason that is given. docs/python.md has this table for readers.
 RULES: Tuple[Rule, ...] = (
+    Rule("closed", lambda f, s: f.closed, "the mmap that had its memory was closed", False),
     Rule(
         "object",
         lambda f, s: f.objects,

@@ -6,6 +6,8 @@ No library but NumPy is imported here: an array can only be one of PyTorch's whe
 from __future__ import annotations
 
 import functools
+import mmap
+import re
 import sys
 from typing import Any, Optional, Sequence, Tuple
 
@@ -38,12 +40,19 @@ class Operand:
         return memory_order(self.facts)
 
     def result(self, shape: Sequence[int], order: Sequence[int]) -> Any:
-        """An array of the same kind in the same memory: dense, its axes in `order` from the slowest to the fastest."""
+        """An array of the same kind in the same memory: dense, its axes in `order` from the slowest to the fastest.
+
+        It is made before the memory is changed: where that fails, nothing has been changed.
+        """
         raise NotImplementedError
 
     def whole(self) -> Any:
-        """The array itself, when its memory has been changed."""
+        """As result(): the array itself."""
         return self.own
+
+    def finished(self, result: Any) -> Any:
+        """A result when the memory has been changed."""
+        return result
 
     def copy(self) -> "Operand":
         """Of a new array with the same values, dense, its axes in the same order where they have one."""
@@ -51,6 +60,15 @@ class Operand:
 
     def changed(self) -> None:
         """Is told when the memory has been changed."""
+
+
+def _is_closed(array: Any) -> bool:
+    """Whether the memory is gone: NumPy's arrays do not keep an mmap from being closed."""
+    owner = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    owner = owner.obj if isinstance(owner, memoryview) else owner
+    return isinstance(owner, mmap.mmap) and owner.closed
 
 
 class NumpyOperand(Operand):
@@ -67,6 +85,7 @@ class NumpyOperand(Operand):
             tuple(array.strides),
             dtype.itemsize,
             readonly=not array.flags.writeable,
+            closed=_is_closed(array),
             objects=bool(dtype.hasobject),
             masked=masked,
         )
@@ -182,6 +201,9 @@ class JaxOperand(Operand):
         devices = list(array.devices())
         if len(devices) != 1 or devices[0].platform not in ("cpu", "gpu", "cuda"):
             raise Error("Arrays of JAX are transposed on one CPU or one CUDA device; this one is elsewhere.", 5)
+        bits = re.match(r"[a-z]+(\d+)", str(array.dtype))
+        if not isinstance(array.dtype, np.dtype) or (bits and int(bits[1]) != 8 * array.dtype.itemsize):
+            raise Error(f"JAX keeps elements of {array.dtype} in a way that only JAX knows; use jax.numpy.", 5)
         array.block_until_ready()  # JAX tells nobody its streams
         self.own = self.array = array
         self.address = int(array.unsafe_buffer_pointer())
@@ -199,10 +221,13 @@ class JaxOperand(Operand):
     def result(self, shape: Sequence[int], order: Sequence[int]) -> Any:
         if tuple(order) != tuple(range(len(order))):
             raise Error("Arrays of JAX are always in C order.", 5)
-        return _donating_reshape(tuple(shape))(self.array)
+        return tuple(shape)
 
     def whole(self) -> Any:
-        return self.result(self.facts.shape, range(len(self.facts.shape)))
+        return self.facts.shape
+
+    def finished(self, result: Any) -> Any:
+        return _donating_reshape(result)(self.array)
 
     def copy(self) -> "Operand":
         return JaxOperand(sys.modules["jax"].numpy.array(self.array, copy=True))
@@ -229,6 +254,8 @@ class CudaOperand(Operand):
         self.address, readonly = int(interface["data"][0] or 0), bool(interface["data"][1])
         shape, unit = tuple(interface["shape"]), np.dtype(interface["typestr"]).itemsize
         strides = interface.get("strides") or dense_strides(shape, range(len(shape)), unit)
+        if len(strides) != len(shape) or min(shape, default=0) < 0:
+            raise Error(f"Shape {shape} and strides {strides} do not belong together.")
         self.queue = Queue.of_pointer(self.address, interface.get("stream"))
         self.facts = Facts(
             "the array",
@@ -281,6 +308,16 @@ def _numpy_of(array: Any) -> Any:
 
 def operand(array: Any, copy: bool = False) -> Operand:
     """What was handed in. With `copy`, anything that NumPy makes an array of will do."""
+    try:
+        return _operand(array, copy)
+    except (Error, MemoryError):
+        raise
+    except Exception as error:  # of another library, or of what the array says of itself
+        why = str(error).strip().split("\n", 1)[0].rstrip(".")
+        raise Error(f"This {type(array).__name__} cannot be read as an array: {type(error).__name__}: {why}.") from None
+
+
+def _operand(array: Any, copy: bool) -> Operand:
     if isinstance(array, np.ndarray):
         return NumpyOperand(array)
     if _instance(array, "torch", "Tensor"):

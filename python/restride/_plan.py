@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import operator
 import os
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -31,18 +32,22 @@ def _planner_options(options: Options) -> Any:
 
 
 def check_options(threads: int, scratch_bytes: int = 0, method: Optional[str] = None) -> Options:
-    for name, value, most in (("threads", threads, 256), ("scratch_bytes", scratch_bytes, (1 << 63) - 1)):
-        if not hasattr(value, "__index__") or not 0 <= value <= most:
-            raise Error(f"{name} is a whole number from 0 (the library's choice) to {most}, not {value!r}.")
-    if method is not None and not isinstance(method, str):
-        raise Error(f"method is the name of a method as describe() writes it, or None, not {method!r}.")
-    return Options(int(threads), int(scratch_bytes), method)
+    numbers = [
+        _library.whole_number(value, most, f"{name} is a whole number from 0 (the library's choice) to {most}")
+        for name, value, most in (("threads", threads, 256), ("scratch_bytes", scratch_bytes, (1 << 63) - 1))
+    ]
+    if method is not None:
+        _library.text(method, "method is None or the name of a method as describe() writes it")
+    return Options(numbers[0], numbers[1], method)
 
 
 def check_itemsize(itemsize: Any) -> int:
-    if not hasattr(itemsize, "__index__") or not 0 <= itemsize < 1 << 63:
-        raise Error(f"itemsize is a whole number of bytes, not {itemsize!r}.")
-    return int(itemsize)
+    return _library.whole_number(itemsize, (1 << 63) - 1, "itemsize is a whole number of bytes")
+
+
+def check_order(order: Any) -> None:
+    if not isinstance(order, str) or order not in ("C", "F", "K"):
+        raise Error(f'order is "C", "F" or "K", not {order!r}.')
 
 
 @contextlib.contextmanager
@@ -101,15 +106,13 @@ def _matrix(move: Move) -> Tuple[int, int, int]:
     raise Error("A method is chosen for matrices and batches of matrices only; leave it out for other axes.", 5)
 
 
+LAYOUT_TEXTS = "Dimensions and layouts are texts such as 'i:8 f:3' and 'i/4 f i%4'"
+
+
 def layout_pair(dimensions: str, source: str, target: str) -> Tuple[Handle, Handle]:
     made = []
     for expression in (source, target):
-        try:
-            texts = dimensions.encode(), expression.encode()
-        except AttributeError:
-            raise Error(f"Dimensions and layouts are texts, 'i:1000 f:3' and 'f i', not {expression!r}.") from None
-        if b"\0" in texts[0] + texts[1]:
-            raise Error("Dimensions and layouts are texts without zero bytes.")
+        texts = [_library.text(value, LAYOUT_TEXTS) for value in (dimensions, expression)]
         made.append(_library.make(library.restride_layout_destroy, library.restride_layout_parse, *texts))
     return made[0], made[1]
 
@@ -183,17 +186,16 @@ def deliver(result: Any, held: bool, what: str) -> Any:
 
 def permute_operand(on: Operand, axes: Tuple[int, ...], order: str, options: Options, progress: Any) -> Any:
     """Permutes the axes of an array that may be changed."""
-    if order not in ("C", "F", "K"):
-        raise Error(f'order is "C", "F" or "K", not {order!r}.')
+    check_order(order)
     move = plan_move(on.facts.shape, on.order(), axes, order)
-    shape = tuple(on.facts.shape[axis] for axis in axes)
+    result = on.result(tuple(on.facts.shape[axis] for axis in axes), move.result_order)
     held = False
     if on.nbytes and len(move.dims) > 1:
-        if on.queue is None and on.nbytes < _library.SHORT and not progress:
+        if on.queue is None and on.nbytes < _library.SHORT and progress is False:
             _run_short(move, on, options)
         else:
             held = run(permutation(on.queue, move, on.facts.itemsize, options), on, progress)
-    return deliver(on.result(shape, move.result_order), held, "The transposition")
+    return deliver(on.finished(result), held, "The transposition")
 
 
 class Plan:
@@ -234,8 +236,7 @@ class Plan:
         rule = refusal(on.facts._replace(readonly=False))
         if rule is not None:
             raise refuse(on.facts, rule)
-        if order not in ("C", "F", "K"):
-            raise Error(f'order is "C", "F" or "K", not {order!r}.')
+        check_order(order)
         options = check_options(threads, scratch_bytes, method)
         self._facts: Optional[Facts] = on.facts
         self._queue = on.queue
@@ -295,11 +296,13 @@ class Plan:
         """The permuted array, in the memory of `array`, not to be used any more; of `Plan.convert()`, `array`."""
         on = changeable(array, False)
         self._check(on)
-        held = False if self._nothing else run(self._open(), on, progress)
         if self._facts is None:
-            return deliver(on.whole(), held, "The conversion")
-        shape = tuple(on.facts.shape[axis] for axis in self._axes)
-        return deliver(on.result(shape, self._move.result_order), held, "The transposition")
+            result, what = on.whole(), "The conversion"
+        else:
+            shape = tuple(on.facts.shape[axis] for axis in self._axes)
+            result, what = on.result(shape, self._move.result_order), "The transposition"
+        held = False if self._nothing else run(self._open(), on, progress)
+        return deliver(on.finished(result), held, what)
 
     def _check(self, on: Operand) -> None:
         self._open()
@@ -342,6 +345,9 @@ class Plan:
         """Frees the plan's tables. It cannot run any more."""
         self._handle = None
 
+    def __reduce__(self) -> Any:
+        raise Error("A plan stays in its process; make another one there.")
+
     def __enter__(self) -> "Plan":
         return self
 
@@ -356,16 +362,16 @@ class Plan:
 
 
 def _like(like: Any, dtype: Any) -> Operand:
-    if isinstance(like, (int, tuple, list)):
+    if isinstance(like, (int, np.integer, tuple, list)):
         if dtype is None:
             raise Error("A plan for a shape needs the dtype of the elements.")
         try:
             kind = np.dtype(dtype)
-            shape: Tuple[int, ...] = (like,) if isinstance(like, int) else tuple(int(n) for n in like)
+            shape = tuple(operator.index(n) for n in (like if isinstance(like, (tuple, list)) else (like,)))
             # Not the memory, which may be more than there is.
             sample = np.lib.stride_tricks.as_strided(np.zeros((1,) * len(shape), kind), shape, (0,) * len(shape))
-        except (TypeError, ValueError) as error:
-            raise Error(f"{like!r} of {dtype!r} is no shape and dtype: {error}.") from None
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Error(f"{like!r} of {dtype!r} is no shape and dtype: {str(error).rstrip('.')}.") from None
         on = NumpyOperand(sample)
         strides, step = [0] * len(shape), kind.itemsize
         for axis in reversed(range(len(shape))):

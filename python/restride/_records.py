@@ -10,6 +10,8 @@ from ._library import Error
 from ._operands import NumpyOperand
 from ._plan import Options, changeable, check_options, conversion, deliver, layout_pair, run
 
+_MOST_PARTS = 4096  # members of a record, as the library takes it
+
 
 class Part(NamedTuple):
     """Bytes of a record that move as a whole: a field, fields that overlap, or padding."""
@@ -55,6 +57,8 @@ def split(dtype: "np.dtype[Any]") -> Parts:
         end = stop
     if end < dtype.itemsize:
         parts.append(Part(end, dtype.itemsize - end, ()))
+    if len(parts) > _MOST_PARTS:
+        raise Error(f"A record may have {_MOST_PARTS} fields and gaps between them, and this one has {len(parts)}.", 5)
     return Parts(tuple(parts))
 
 
@@ -79,9 +83,8 @@ class Columns(MutableMapping[str, Any]):
         return run(conversion(None, layouts, 0, self._on.nbytes, self._options), self._on, progress)
 
     def _separate(self, progress: Any) -> bool:
-        held = self._convert("i f", "f i", progress)
         self._views = {name: self._view(name) for name in self.dtype.names or ()}
-        return held
+        return self._convert("i f", "f i", progress)
 
     def _view(self, name: str) -> Any:
         kind: "np.dtype[Any]" = _fields(self.dtype)[name][0]
@@ -145,6 +148,9 @@ class Columns(MutableMapping[str, Any]):
         held = self._convert("f i", "i f", progress)
         self._views = None
         return deliver(self._records, held, "The conversion")
+
+    def __reduce__(self) -> Any:
+        raise Error("Columns share the memory of their records and cannot be copied or pickled; copy the records.")
 
     def __enter__(self) -> "Columns":
         return self

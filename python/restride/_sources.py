@@ -158,6 +158,8 @@ def rewrite(
     """
     arguments: List[str] = []
     for option, values in (("--layout", layouts), ("--record", records)):
+        if not isinstance(values, (Mapping, type(None))):
+            raise Error(f"Layouts and records are mappings from names of arguments, not {values!r}.")
         for name, value in (values or {}).items():
             arguments += [option, f"{name}: {value}"]
     if tile:
@@ -169,6 +171,8 @@ def rewrite(
         if header and os.path.exists(made):
             with open(made, encoding="utf-8") as opened:
                 text = opened.read()
+    if reply.get("reason"):
+        raise Error(f"{reply.get('file', '')}:{reply.get('line', 0)}: {reply['reason']}.", 5)
     return Rewriting(reply.get("source", ""), tuple(_arguments(reply)), text, reply)
 
 
@@ -214,7 +218,7 @@ def analyze(
     >>> [(r.text, r.line, r.transactions) for r in found.units[0].references]
     [('a[i].v[0]', 2, 32), ('b[i]', 2, 4)]
     """
-    arguments = ["--threads", ",".join(threads)] if threads else []
+    arguments = ["--threads", ",".join(_texts("threads", threads))] if threads else []
     for option, value in (("--warp", warp), ("--burst", burst)):
         if value:
             arguments += [option, str(value)]
@@ -268,6 +272,12 @@ def _array(one: Dict[str, Any]) -> Array:
     )
 
 
+def _texts(name: str, values: Any) -> List[str]:
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise Error(f"{name} are a list of texts, not {values!r}.")
+    return list(values)
+
+
 def _ask(
     verb: str,
     source: Union[str, "os.PathLike[str]"],
@@ -276,21 +286,22 @@ def _ask(
     options: Sequence[str],
     folder: str,
 ) -> Dict[str, Any]:
-    if language not in _SUFFIXES:
+    if not isinstance(language, str) or language not in _SUFFIXES:
         raise Error(f"language is one of {', '.join(_SUFFIXES)}, not {language!r}.")
-    if isinstance(options, str):
-        raise Error('options are a list of texts, as in ["-DN=8"].')
+    words = _texts("options", options)
     where: Optional[str] = None
     if isinstance(source, str):
         where, name = folder, _NAME + _SUFFIXES[language]
-        with open(os.path.join(folder, name), "w", encoding="utf-8", errors="surrogateescape") as opened:
+        with open(os.path.join(folder, name), "w", encoding="utf-8", errors="surrogatepass") as opened:
             opened.write(source)
     else:
         try:
-            name = os.fspath(source)
+            name = os.fsdecode(source)
+            if isinstance(source, bytes):
+                raise TypeError
         except TypeError:
             raise Error(f"The source is a text or a pathlib.Path, not a {type(source).__name__}.") from None
-    words = [verb, name, *arguments, "--json", "--", *(str(option) for option in options)]
+    words = [verb, name, *arguments, "--json", "--", *words]
     if any("\0" in word for word in words):
         raise Error("Options are texts without zero bytes.")
     answer = ask(words, where)

@@ -129,15 +129,17 @@ def _run(
     progress: Any,
 ) -> FileChange:
     try:
-        name = os.path.abspath(os.fspath(path))
-        log = None if not journal else name + ".journal" if journal is True else os.path.abspath(os.fspath(journal))
+        name = os.path.abspath(os.fsdecode(path))
+        log = None if not journal else name + ".journal" if journal is True else os.path.abspath(os.fsdecode(journal))
     except TypeError:
         raise Error(f"path and journal are paths of files, not {path!r} and {journal!r}.") from None
     if dtype is not None:
         try:
             unit = dtype if isinstance(dtype, int) else np.dtype(dtype).itemsize
-        except TypeError:
-            raise Error(f"dtype is a dtype or a number of bytes, not {dtype!r}.") from None
+            if not isinstance(dtype, int) and np.dtype(dtype).hasobject:
+                raise TypeError
+        except (TypeError, ValueError):
+            raise Error(f"dtype is a dtype of fixed size or a number of bytes, not {dtype!r}.") from None
         arguments = [*arguments, "--dtype", str(unit)]
     for option, value in (("--offset", offset), ("--threads", threads or None), ("--memory", memory or None)):
         if value is not None:

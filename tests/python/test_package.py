@@ -10,6 +10,7 @@ import io
 import json
 import mmap
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -132,6 +133,13 @@ class Taken(unittest.TestCase):
         self.assertEqual(rs.transpose(np.zeros((2, 3), "S0")).shape, (3, 2))
 
 
+class Odd:
+    """An object with just these attributes."""
+
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
 class Refused(unittest.TestCase):
     """Every refusal is a restride.Error with one sentence, and comes from no deeper than the package's own checks."""
 
@@ -155,10 +163,20 @@ class Refused(unittest.TestCase):
         (lambda: rs.transpose(np.zeros((2, 3)), threads=-1), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((2, 3)), threads="2"), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((2, 3)), threads=1000), "threads is a whole number"),
+        (lambda: rs.transpose(np.zeros((2, 3)), threads=np.array([1, 2])), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((200, 300)), progress=3), "progress is"),
+        (lambda: rs.transpose(np.zeros((2, 3)), progress=np.zeros(2)), "progress is"),
+        (lambda: rs.permute(np.zeros((2, 3)), (1, 0), order=np.array(["C", "F"])), "order is"),
+        (lambda: rs.transpose(np.ndarray), "This type cannot be read"),
+        (lambda: rs.transpose([[1, 2], [3]], out_of_place=True), "This list cannot be read"),
+        (lambda: rs.transpose(Odd(__array_interface__={"shape": 5})), "This Odd cannot be read"),
+        (lambda: rs.transpose(Odd(__cuda_array_interface__={})), "This Odd cannot be read"),
+        (lambda: rs.transpose(Odd(__dlpack_device__=lambda: None)), "This Odd cannot be read"),
         (lambda: rs.convert(np.zeros(12), "i:4 f:3", "i f", "f"), "dimension i"),
         (lambda: rs.convert(np.zeros(12), "i:4 f:2", "i f", "f i"), "take 64 bytes"),
         (lambda: rs.convert(np.zeros(12), "i:4 f:\0", "i f", "f i"), "zero bytes"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:\ud800", "i f", "f i"), "UTF-8"),
+        (lambda: rs.convert(np.zeros(12), "i:4 f:3", "i " * 40000, "f i"), "more than 32767 terms"),
         (lambda: rs.convert(np.zeros(12), 5, "i f", "f i"), "texts"),
         (lambda: rs.convert(np.zeros(12), "i:4 f:3", 3, "f i"), "texts"),
         (lambda: rs.convert(np.zeros(12), None, "i f", "f i"), "structured array"),
@@ -166,10 +184,16 @@ class Refused(unittest.TestCase):
         (lambda: rs.convert(np.zeros(12), "i:4 f:3", "i f", "f i", itemsize=1.5), "itemsize is"),
         (lambda: rs.columns(np.zeros(3)), "structured array of NumPy, and this is an array of float64"),
         (lambda: rs.columns([1]), "this is a list"),
+        (lambda: rs.columns(np.zeros(3, [(f"f{k}", "i4") for k in range(5000)])), "4096 fields"),
+        (lambda: pickle.dumps(rs.columns(np.zeros(3, [("a", "i4"), ("b", "f4")]))), "cannot be copied"),
+        (lambda: pickle.dumps(rs.Plan((2, 3), dtype="i4")), "stays in its process"),
         (lambda: rs.columns(np.zeros(3, [("a", "i4"), ("b", "O")])), "Python objects"),
         (lambda: rs.columns(np.zeros(6, [("a", "i4"), ("b", "f4")])[::2]), "gaps"),
         (lambda: rs.Plan((2, 3)), "needs the dtype"),
         (lambda: rs.Plan((2, -3), dtype="i4"), "no shape"),
+        (lambda: rs.Plan((2.7, 3), dtype="i4"), "no shape"),
+        (lambda: rs.Plan((10**40, 3), dtype="i4"), "no shape"),
+        (lambda: rs.Plan((2, 3), dtype="i4", method="\ud800"), "UTF-8"),
         (lambda: rs.Plan((2, 3), dtype="nonsense"), "no shape and dtype"),
         (lambda: rs.Plan((2, 3), dtype="O"), "Python objects"),
         (lambda: rs.Plan((20, 30), dtype="i4", method="magic"), "magic"),
@@ -180,6 +204,8 @@ class Refused(unittest.TestCase):
         (lambda: rs.Plan((2, 3), dtype="i4")(np.zeros((2, 3), "i8")), "plan is for"),
         (lambda: rs.Plan.convert("i:4 f:3", "i f", "f i", itemsize=4)(np.zeros(5)), "plan is for 48 bytes"),
         (lambda: rs.file.transpose("/nowhere/a.npy"), "/nowhere/a.npy"),
+        (lambda: rs.file.transpose(b"/nowhere/a.npy"), "/nowhere/a.npy"),
+        (lambda: rs.file.transpose("/nowhere/a", shape=(2, 3), dtype=object), "fixed size"),
         (lambda: rs.file.transpose(3), "path and journal are paths"),
         (lambda: rs.file.transpose("a\0b"), "zero bytes"),
         (lambda: rs.file.transpose("a", (0, "x")), "whole numbers"),
@@ -191,6 +217,13 @@ class Refused(unittest.TestCase):
         (lambda: rs.rewrite("__kernel void f() {}", language="fortran"), "language is one of"),
         (lambda: rs.rewrite("__kernel void f() {}", options="-DN"), "a list of texts"),
         (lambda: rs.rewrite("__kernel void f() {}", options=["a\0"]), "zero bytes"),
+        (lambda: rs.rewrite("__kernel void f() {}", options=5), "options are a list of texts"),
+        (lambda: rs.rewrite("__kernel void f() {}", language=["cuda"]), "language is one of"),
+        (lambda: rs.rewrite("__kernel void f() {}", layouts=["a"]), "are mappings"),
+        (lambda: rs.rewrite("__kernel void f() { /* \ud800 */ }"), "UTF-8"),
+        (lambda: rs.rewrite("__kernel void f() {\n" + "(" * 100000 + "}"), "source.cl:2: an expression"),
+        (lambda: rs.rewrite(b"__kernel void f() {}"), "not a bytes"),
+        (lambda: rs.analyze("void f() {}", language="c", threads=[5]), "threads are a list of texts"),
         (lambda: rs.rewrite("__kernel void f() {}", layouts={"a": "i q"}), ""),
         (lambda: rs.rewrite("__kernel void f() {}", tile="x"), "tile"),
         (lambda: rs.rewrite(Path("/nowhere/a.cl")), "/nowhere/a.cl"),
@@ -201,6 +234,8 @@ class Refused(unittest.TestCase):
         (lambda: rs.layout("i:8 f:2", "f i").offset(8, 0), "indices below"),
         (lambda: rs.layout("i:8 f:2", "f i").offset(1), "indices below"),
         (lambda: rs.layout("i:8 f:2", "f i").accessors("fortran"), "dialect is"),
+        (lambda: rs.layout("i:8 f:2", "f i").accessors(["c"]), "dialect is"),
+        (lambda: rs.layout("i:8 f:2", "f i").accessors("c", None), "prefix is a C identifier"),
         (lambda: rs.layout("i:8 f:2", "f i").accessors("c", "1x"), "not a C identifier"),
     ]
 
@@ -214,6 +249,51 @@ class Refused(unittest.TestCase):
                 self.assertIsInstance(caught.exception, ValueError)
                 self.assertRegex(sentence, r"(?s)^[^ ].*\.$")
                 self.assertTrue(caught.exception.__suppress_context__ or caught.exception.__context__ is None)
+
+    def test_memory_that_is_gone(self):
+        """NumPy lets an mmap be closed under its arrays."""
+        memory = mmap.mmap(-1, 4096)
+        a = np.ndarray((32, 32), np.uint32, memory)
+        memory.close()
+        for out_of_place in (False, True):
+            with self.assertRaisesRegex(rs.Error, "closed"):
+                rs.transpose(a[1:], out_of_place=out_of_place)
+
+    def test_a_result_that_cannot_be_made(self):
+        """Then nothing has been changed: the result is made first."""
+
+        class Armed(np.ndarray):
+            def __array_finalize__(self, other):
+                if other is not None and getattr(other, "armed", False):
+                    raise RuntimeError("armed")
+
+        for kind, call in ((np.dtype("f4"), rs.transpose), (np.dtype([("a", "u1"), ("b", "f4")]), rs.columns)):
+            a = np.arange(15 * kind.itemsize, dtype="u1").view(kind).reshape(3, 5).view(Armed)
+            before = a.tobytes()
+            a.armed = True
+            with self.assertRaisesRegex(RuntimeError, "armed"):
+                call(a)
+            a.armed = False
+            self.assertEqual(a.tobytes(), before)
+
+    def test_jax(self):
+        try:
+            import jax
+            import jax.numpy as jnp
+        except ImportError as missing:
+            self.skipTest(f"{missing.name} is not installed")
+        a = jnp.arange(6, dtype=jnp.bfloat16).reshape(2, 3)
+        with self.assertRaisesRegex(rs.Error, "C order"):
+            rs.permute(a, (1, 0), order="F")
+        self.assertEqual(a.tolist(), [[0, 1, 2], [3, 4, 5]])
+        self.assertEqual(rs.transpose(a).tolist(), [[0, 3], [1, 4], [2, 5]])
+        with self.assertRaisesRegex(rs.Error, "deleted"):
+            rs.transpose(a)
+        for packed in (jnp.arange(6).astype(jnp.int4).reshape(2, 3), jax.random.split(jax.random.key(0), 6)):
+            with self.assertRaisesRegex(rs.Error, "only JAX knows"):
+                rs.transpose(packed)
+        with self.assertRaisesRegex(rs.Error, "cannot be read"):
+            jax.jit(rs.transpose)(jnp.zeros((2, 3)))
 
 
 class Runs(unittest.TestCase):
