@@ -135,20 +135,22 @@ if [ -e /dev/full ]; then
 fi
 rm -f j
 
-# interrupted FILE leaves it half done, with the journal j.
+# interrupted FILE leaves it half done, with the journal j: some steps after the first are in the file.
 interrupted() {
-    for delay in 0.05 0.1 0.03 0.2 0.02 0.4; do
+    for delay in 0.02 0.05 0.01 0.1 0 0.2 0.4; do
         rm -f j
         cat large >"$1"
         "$restride" file-status "$1" --forget >out 2>err
         "$restride" transpose "$1" --shape 2500x2000 --dtype f32 --memory 1M --journal j >out 2>err &
         pid=$!
+        while cmp -s "$1" large && kill -0 $pid 2>/dev/null; do sleep 0.005; done
         sleep $delay
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
         "$restride" file-status "$1" >out 2>err
         ! grep -qE 'half done by .* ([2-9]|[1-9][0-9]) %' out || return 0
     done
+    complain "no run was interrupted half way"
     return 1
 }
 
