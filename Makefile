@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 VERSION = $(shell sed -nE 's/^.define RESTRIDE_VERSION_(MAJOR|MINOR|PATCH) //p' include/restride/version.h | paste -sd.)
 
-.PHONY: demo check check-long check-torture check-hw build lint format install clean packages dist deb
+.PHONY: demo check check-long check-torture check-hw coverage build lint format install clean packages dist deb
 
 # The targets that name packages install what is missing of Debian's, as root; no other does.
 demo: packages build
@@ -20,6 +20,10 @@ check-long: packages
 # Changes of files with a journal, interrupted in every way: 10,000 rounds.
 check-torture: build
 	tests/file/torture.py $(BUILD)/bin/restride $(BUILD)/tests/file/libcrashing_disk.so 10000 $(JOBS)
+
+# The lines of layer/core, transpose, layout and file that no test runs; fails when a room has more than 8 %.
+coverage: packages
+	BUILD=$(BUILD)-coverage JOBS=$(JOBS) tools/coverage.sh
 
 # The hardware of the data layout transformer, all shapes; installs Verilator and Yosys.
 check-hw: packages
@@ -40,7 +44,7 @@ install: build
 	cmake --install $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-coverage
 
 packages:
 	tools/install-packages.sh

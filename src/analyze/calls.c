@@ -311,7 +311,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
     for (int i = 0; i < list->count && !quiet && !rs_function_only_reads(name); i++)
         hand_over(walk, node, list->nodes[i], &values[i]);
     if (!quiet && !rs_walk_is_harmless(walk, node))
-        rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+        rs_walk_invalidate(walk, RS_STORED_ANYTHING, true, true);
     walk->stores++; /* perhaps */
     for (int i = 0; i < list->count; i++) {
         int argument = rs_node_inner(walk->tree, list->nodes[i]);
@@ -321,7 +321,7 @@ static rs_value unknown_call(rs_walk *walk, const char *name, int node, const ar
         /* A variable whose address is handed over can become anything. */
         if (values[i].kind == RS_VALUE_POINTER && values[i].key == 0 &&
             !rs_function_only_reads(name))
-            rs_walk_disturb(walk, RS_STORED_ANYTHING, false, true);
+            rs_walk_invalidate(walk, RS_STORED_ANYTHING, false, true);
         else if (values[i].kind == RS_VALUE_POINTER) {
             rs_value changed = dependent(walk, values, list->count);
             changed.data = true;
@@ -501,7 +501,7 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node, const 
         return unknown_call(walk, routine->name, node, list, values);
     }
     walk->calls[walk->depth++] = routine->node;
-    rs_walk_note_strange(walk, body, walk->loop);
+    rs_walk_note_unsupported(walk, body, walk->loop);
     bind_parameters(walk, routine->node, list, values);
     rs_walk_statement(walk, body);
     rs_walk_end_scope(walk, routine->node);
@@ -558,7 +558,7 @@ static rs_value call_operator(rs_walk *walk, const char *name, int node)
             rs_value part = rs_walk_evaluate(walk, parts[i]);
             result.depends |= rs_value_depends(walk, &part);
         }
-        rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+        rs_walk_invalidate(walk, RS_STORED_ANYTHING, true, true);
         result.lost = rs_node_is_pointer(walk->tree, node);
         return result;
     }

@@ -369,7 +369,7 @@ static void add_unseen(unseen *u, uint64_t key, int node, int target, bool lasti
     rs_changes_add(u->walk, u->all, &change);
 }
 
-static void add_exposed(unseen *u, rs_stored stored, int node, bool others_too)
+static void add_reachable(unseen *u, rs_stored stored, int node, bool others_too)
 {
     for (int i = 0; i < u->walk->escaped->count; i++) {
         const rs_escaped *e = &u->walk->escaped->list[i];
@@ -386,9 +386,9 @@ static void add_target(unseen *u, int node, int target)
     u->depth = 0;
     reach found = of_place(u, target, &key);
     if (found == TO_ANYTHING)
-        add_exposed(u, stored, node, true);
+        add_reachable(u, stored, node, true);
     else if (found == TO_MEMORY && rs_type_may_hold_index(rs_node_type(u->walk->tree, target)))
-        add_exposed(u, stored, node, false);
+        add_reachable(u, stored, node, false);
     else if (found == TO_VARIABLE) {
         bool seen = u->callee < 0 && rs_variable_key(u->walk, target, &named);
         for (int i = 0; i < u->walk->escaped->count && !seen; i++)
@@ -410,7 +410,7 @@ static void add_argument(unseen *u, int node, int argument, bool reference)
     u->depth = 0;
     reach found = reference ? of_place(u, argument, &key) : of_pointer(u, argument, &key);
     if (found == TO_ANYTHING)
-        add_exposed(u, RS_STORED_ANYTHING, node, true);
+        add_reachable(u, RS_STORED_ANYTHING, node, true);
     for (int i = 0; i < u->walk->escaped->count && found == TO_VARIABLE; i++)
         if (rs_walk_is_part(u->walk, key, u->walk->escaped->list[i].key))
             add_unseen(u, key, node, u->walk->escaped->list[i].node,
@@ -459,14 +459,14 @@ static void add_call(unseen *u, int node)
     int body = rs_walk_is_virtual(u->walk, node) ? -1 : rs_walk_routine(u->walk, node);
     if (body < 0) {
         if (!rs_walk_is_harmless(u->walk, node))
-            add_exposed(u, RS_STORED_ANYTHING, node, true);
+            add_reachable(u, RS_STORED_ANYTHING, node, true);
         return;
     }
     for (int i = 0; i < u->walk->scanned_count; i++)
         if (u->walk->scanned[i] == body)
             return;
     if (u->walk->scanned_count == RS_CALL_DEPTH) {
-        add_exposed(u, RS_STORED_ANYTHING, node, true);
+        add_reachable(u, RS_STORED_ANYTHING, node, true);
         return;
     }
     u->walk->scanned[u->walk->scanned_count++] = body;
@@ -482,7 +482,7 @@ static void scan(unseen *u, int node)
     int target = rs_node_child(tree, node, 0);
     if (kind == CXCursor_LambdaExpr) {
         if (!rs_lambda_captures_plainly(tree, node))
-            add_exposed(u, RS_STORED_ANYTHING, node, true);
+            add_reachable(u, RS_STORED_ANYTHING, node, true);
         return;
     }
     if (target >= 0 && rs_node_is_assignment(tree, node))
@@ -493,7 +493,7 @@ static void scan(unseen *u, int node)
     if (kind == CXCursor_CXXDeleteExpr || rs_switch_hides(tree, node, &begin, &end) ||
         ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
          rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor))))
-        add_exposed(u, RS_STORED_ANYTHING, node, true);
+        add_reachable(u, RS_STORED_ANYTHING, node, true);
     scan_below(u, node);
 }
 

@@ -383,7 +383,7 @@ static rs_value load_variable(rs_walk *walk, const rs_location *place, int node,
 }
 
 /* A load from a place that nobody knows may be one of any variable that it could be. */
-static void read_exposed(rs_walk *walk, CXType type)
+static void read_reachable(rs_walk *walk, CXType type)
 {
     rs_stored stored = rs_stored_of(type);
     for (int i = 0; i < 2 * walk->escaped->count;
@@ -450,7 +450,7 @@ static rs_value load(rs_walk *walk, const rs_location *place, int node)
     bool some = place->address.kind == RS_VALUE_POINTER && type.kind != CXType_Pointer;
     if (place->kind == RS_PLACE_MEMORY ? place->address.lost || place->address.pointers > 0
                                        : place->kind == RS_PLACE_NONE && some)
-        read_exposed(walk, type);
+        read_reachable(walk, type);
     if (place->kind == RS_PLACE_NONE)
         return some ? rs_place_none(walk).address : place->address;
     if (place->kind == RS_PLACE_VARIABLE)
@@ -594,9 +594,9 @@ void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *valu
         array->written = true;
         array->read = array->read || reads;
         bool anywhere = place->address.lost || place->address.pointers > 0;
-        rs_walk_disturb(walk, rs_stored_of(type), array->argument || anywhere, anywhere);
+        rs_walk_invalidate(walk, rs_stored_of(type), array->argument || anywhere, anywhere);
     } else {
-        rs_walk_disturb(walk, rs_stored_of(type), true, true);
+        rs_walk_invalidate(walk, rs_stored_of(type), true, true);
     }
 }
 

@@ -592,7 +592,7 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
         walk->unit->loops[at].leaves_early ||
         (e->p.condition >= 0 && !is_comparison(walk->tree, e->p.condition));
     walk->unit->loops[at].meets = meets;
-    rs_walk_note_strange(walk, node, at);
+    rs_walk_note_unsupported(walk, node, at);
     start_counting(walk, at, e);
     check_bound(walk, at, e);
     carry_all(walk, at, e);

@@ -58,7 +58,7 @@ static bool call_meets(search *s, int node)
 static bool meets(search *s, int node)
 {
     const rs_tree *tree = s->walk->tree;
-    if (rs_node_is_strange(tree, node) || is_shared_by_type(tree, node) ||
+    if (rs_node_is_unsupported(tree, node) || is_shared_by_type(tree, node) ||
         runs_destructor(tree, node) ||
         (tree->nodes[node].kind == CXCursor_CallExpr && call_meets(s, node)))
         return true;

@@ -18,7 +18,7 @@ void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what)
     walk->no_memory = walk->no_memory || !noted;
     walk->stores++; /* perhaps */
     rs_walk_mark_unsupported(walk, node, walk->loop);
-    rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+    rs_walk_invalidate(walk, RS_STORED_ANYTHING, true, true);
 }
 
 /* ---- virtual functions ---- */

@@ -13,7 +13,7 @@ static bool is_cast(enum CXCursorKind kind)
 }
 
 /* A pointer that becomes a number, or the other way; null pointers aside. */
-static bool is_strange_cast(const rs_tree *tree, int node)
+static bool is_unsupported_cast(const rs_tree *tree, int node)
 {
     CXType type = rs_node_type(tree, node);
     int operand = rs_node_inner(tree, rs_node_last(tree, node));
@@ -25,7 +25,7 @@ static bool is_strange_cast(const rs_tree *tree, int node)
                : from_pointer;
 }
 
-static bool is_strange_member(const rs_tree *tree, int node)
+static bool is_unsupported_member(const rs_tree *tree, int node)
 {
     CXCursor field = clang_getCursorReferenced(tree->nodes[node].cursor);
     if (clang_Cursor_isNull(field))
@@ -96,11 +96,11 @@ static bool is_plain_kind(enum CXCursorKind kind)
     return false;
 }
 
-bool rs_node_is_strange(const rs_tree *tree, int node)
+bool rs_node_is_unsupported(const rs_tree *tree, int node)
 {
     enum CXCursorKind kind = tree->nodes[node].kind;
-    return !is_plain_kind(kind) || (is_cast(kind) && is_strange_cast(tree, node)) ||
-           (kind == CXCursor_MemberRefExpr && is_strange_member(tree, node));
+    return !is_plain_kind(kind) || (is_cast(kind) && is_unsupported_cast(tree, node)) ||
+           (kind == CXCursor_MemberRefExpr && is_unsupported_member(tree, node));
 }
 
 /* The first unsupported node, from `node` inwards; -1 for none. The body of a function object is
@@ -109,7 +109,7 @@ static int find_unsupported(const rs_tree *tree, int node)
 {
     if (tree->nodes[node].kind == CXCursor_LambdaExpr)
         return -1;
-    int found = rs_node_is_strange(tree, node) ? node : -1;
+    int found = rs_node_is_unsupported(tree, node) ? node : -1;
     for (int child = tree->nodes[node].first; child >= 0 && found < 0;
          child = tree->nodes[child].next)
         found = find_unsupported(tree, child);
@@ -127,7 +127,7 @@ void rs_walk_mark_unsupported(rs_walk *walk, int node, int loop)
     }
 }
 
-void rs_walk_note_strange(rs_walk *walk, int node, int loop)
+void rs_walk_note_unsupported(rs_walk *walk, int node, int loop)
 {
     int unsupported = loop >= 0 ? find_unsupported(walk->tree, node) : -1;
     if (unsupported >= 0)

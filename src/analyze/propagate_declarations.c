@@ -315,7 +315,7 @@ static bool is_told_twice(const rs_grid_walk *w, int grid)
 }
 
 /* Extents are computed again at each access: they give what they gave at the declaration. */
-static void keep_strange_extents(rs_grid_walk *w)
+static void keep_unsupported_extents(rs_grid_walk *w)
 {
     for (int g = 0; g < w->program->grids.count; g++) {
         const rs_grid *grid = &w->program->grids.grids[g];
@@ -383,5 +383,5 @@ void rs_grid_judge_declarations(rs_grid_walk *w)
 void rs_grid_judge_extents(rs_grid_walk *w)
 {
     settle_first_extents(w);
-    keep_strange_extents(w);
+    keep_unsupported_extents(w);
 }

@@ -31,7 +31,7 @@ static bool is_known(const rs_walk *walk, uint64_t key)
     return known;
 }
 
-void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
+void rs_walk_invalidate(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too)
 {
     rs_value changed = rs_value_unknown(rs_walk_anything(walk), true);
     if (others_too)

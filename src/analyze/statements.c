@@ -363,7 +363,7 @@ static void walk_assembly(rs_walk *walk, int node)
         rs_location place = rs_walk_locate(walk, child);
         rs_walk_store(walk, &place, &unknown, child, true);
     }
-    rs_walk_disturb(walk, RS_STORED_ANYTHING, true, true);
+    rs_walk_invalidate(walk, RS_STORED_ANYTHING, true, true);
     if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
                        "Inline assembly is not followed."))
         walk->no_memory = true;

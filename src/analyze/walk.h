@@ -317,7 +317,7 @@ void rs_walk_bind_reference(rs_walk *walk, uint64_t key, int node);
 
 /* Forgets the variables that a store through an unknown pointer, or an unknown function, may
  * change. */
-void rs_walk_disturb(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too);
+void rs_walk_invalidate(rs_walk *walk, rs_stored stored, bool lasting_too, bool others_too);
 
 /* Whether a variable is declared in one of the functions that are walked. */
 bool rs_walk_has(const rs_walk *walk, uint64_t key);
@@ -349,9 +349,9 @@ rs_value rs_walk_call(rs_walk *walk, int node);
 
 /* plain.c: if something at or below a node is none of the constructs that are followed, `loop` and
  * those around it may carry anything. Other functions are not entered. */
-void rs_walk_note_strange(rs_walk *walk, int node, int loop);
+void rs_walk_note_unsupported(rs_walk *walk, int node, int loop);
 void rs_walk_mark_unsupported(rs_walk *walk, int node, int loop); /* the node itself is one */
-bool rs_node_is_strange(const rs_tree *tree, int node);
+bool rs_node_is_unsupported(const rs_tree *tree, int node);
 
 /* meetings.c: whether what other work-items of the group stored may come to light at or below a
  * node, or in a function that is called there. */

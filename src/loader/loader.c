@@ -52,7 +52,7 @@ static void fill_table(cl_icd_dispatch *table, void *library)
 
 /*
  * This library is in the place of the program's own loader, and may be known by its path. Another
- * spelling of that path lets ld.so open the file, and audit.c recognize who asks.
+ * spelling of that path lets ld.so open the file, and audit.c recognize the caller.
  */
 static void *open_own_loader(void)
 {

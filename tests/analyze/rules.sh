@@ -79,25 +79,25 @@ components 'x[i + 1].even = x[i].odd;' nothing
 components 'x[i + 1].even = x[i].xy;' 'a value through x \(.*'
 
 # What the walk does not follow exactly may carry anything: each nest touches only its own elements, but nobody says so.
-cat >strange.h <<'END'
+cat >unsupported.h <<'END'
 int plain_next(int n) { return n + 1; }
 typedef union { int i; float f; } both;
 typedef struct { int n, bits : 3; } counter;
 float as_float(int n) { both b; b.i = n; return b.f; }
 END
-strange() { # strange NAME BODY CONSTRUCT
-    echo "#include \"strange.h\"
+unsupported() { # unsupported NAME BODY CONSTRUCT
+    echo "#include \"unsupported.h\"
         void $1(float x[100], int c[100], float X[10][10], float **rows, both u[100], counter s[100], int n) { $2 }" >"$1.c"
     expect 0 facts "$1.c"
     says out "loop i.*: carries a value through $3.*, perhaps"
 }
-strange jumping 'for (int i = 0; i < 10; i++) { again: x[i] = 1; if (c[i]) goto again; }' ''
-strange number 'for (int i = 0; i < 10; i++) *(float *)((long)x + 4 * i) = 1;' ''
-strange inside 'for (int i = 0; i < 10; i++) x[i] = as_float(i);' 'b\.i'
-strange united 'for (int i = 0; i < 10; i++) u[i].i = 1;' 'u\[i\].i'
-strange bits 'for (int i = 0; i < 10; i++) s[i].bits = 1;' 's\[i\].bits'
+unsupported jumping 'for (int i = 0; i < 10; i++) { again: x[i] = 1; if (c[i]) goto again; }' ''
+unsupported number 'for (int i = 0; i < 10; i++) *(float *)((long)x + 4 * i) = 1;' ''
+unsupported inside 'for (int i = 0; i < 10; i++) x[i] = as_float(i);' 'b\.i'
+unsupported united 'for (int i = 0; i < 10; i++) u[i].i = 1;' 'u\[i\].i'
+unsupported bits 'for (int i = 0; i < 10; i++) s[i].bits = 1;' 's\[i\].bits'
 plain() {
-    echo "#include \"strange.h\"
+    echo "#include \"unsupported.h\"
         #include <math.h>
         void $1(float x[100], int c[100], float X[10][10], float **rows, both u[100], counter s[100], int n) { $2 }" >"$1.c"
     expect 0 facts "$1.c"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void test_undisturbed(void **state)
+static void test_uninterrupted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         most_calls = 1000;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undisturbed),  cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_uninterrupted),  cmocka_unit_test(test_killed),
         cmocka_unit_test(test_power_lost),   cmocka_unit_test(test_stop),
         cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_failing_disk),
         cmocka_unit_test(test_short_writes), cmocka_unit_test(test_already_done),

@@ -206,7 +206,7 @@ static void test_cheapest(void **state)
 }
 
 /* A device whose stages cost what they cost the host, which the bounds know nothing of. */
-static double strange_cost(const restride_engine *engine, const rs_transpose_task *task,
+static double made_up_cost(const restride_engine *engine, const rs_transpose_task *task,
                            size_t scratch_limit)
 {
     (void)engine;
@@ -221,7 +221,7 @@ static void test_device(void **state)
     double sums[2] = {0, 0};
     for (int i = 0; i < 60; i++) {
         problem p = make_problem(&seed, 3 + (size_t)(i % 2));
-        p.steps.traits.cost = strange_cost;
+        p.steps.traits.cost = made_up_cost;
         check(&p, sums);
     }
 }
