@@ -8,7 +8,7 @@ jobs=${JOBS:-$(nproc)}
 cmake -S . -B "$build" -DRESTRIDE_COVERAGE='layout|transpose|file|layer' >/dev/null
 cmake --build "$build" --parallel "$jobs" -- --no-print-directory --quiet >/dev/null
 find "$build" -name '*.gcda' -delete
-ctest --test-dir "$build" -LE long -R "${1:-.}" --parallel "$jobs" --timeout 600 | tail -3
+ctest --test-dir "$build" -LE long -R "${1:-.}" --parallel "$jobs" --timeout 600 --quiet || echo "Some tests failed: see $build/Testing/Temporary/LastTestsFailed.log."
 exec /usr/bin/python3 - "$build" <<'END'
 import collections
 import gzip

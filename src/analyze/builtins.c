@@ -3,6 +3,7 @@
 #include "analyze/builtins.h"
 
 #include "source/query.h"
+#include "source/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,16 @@ bool rs_function_fills(const char *name, int which)
     return false;
 }
 
+/* Those of floating-point numbers may end with an f. */
+static const char arithmetic[] =
+    "abs labs abs_diff fabs sqrt rsqrt cbrt floor ceil round rint trunc lround lrint fract "
+    "exp exp2 exp10 expm1 log log2 log10 log1p pow pown powr sin cos tan asin acos atan "
+    "atan2 sinh cosh tanh hypot fmod fmin fmax fdim fma mad mad_hi mul_hi ldexp ilogb sign "
+    "mix step dot cross length distance copysign select rotate clz ctz popcount hadd rhadd "
+    "add_sat sub_sat bitselect __mulhi __umulhi __clz __ffs __popc __brev __fdividef __expf "
+    "__logf __log2f __powf __sinf __cosf umin umax isnan isinf get_work_dim "
+    "get_sub_group_size get_max_sub_group_size get_num_sub_groups";
+
 /*
  * Whether a function computes something from its arguments alone. Every other one may ask which
  * work-item it runs in.
@@ -169,102 +180,12 @@ bool rs_function_is_arithmetic(const char *name)
         "native_", "half_",  "fast_",  "convert_", "as_",        "__float",   "__double", "__int",
         "__uint",  "__ll2",  "__ull2", "__half",   "__fadd",     "__fsub",    "__fmul",   "__fdiv",
         "__fsqrt", "__frcp", "__fmaf", "make_",    "get_image_", "__builtin_"};
-    static const char *const names[] = {"abs",
-                                        "labs",
-                                        "abs_diff",
-                                        "fabs",
-                                        "sqrt",
-                                        "rsqrt",
-                                        "cbrt",
-                                        "floor",
-                                        "ceil",
-                                        "round",
-                                        "rint",
-                                        "trunc",
-                                        "lround",
-                                        "lrint",
-                                        "fract",
-                                        "exp",
-                                        "exp2",
-                                        "exp10",
-                                        "expm1",
-                                        "log",
-                                        "log2",
-                                        "log10",
-                                        "log1p",
-                                        "pow",
-                                        "pown",
-                                        "powr",
-                                        "sin",
-                                        "cos",
-                                        "tan",
-                                        "asin",
-                                        "acos",
-                                        "atan",
-                                        "atan2",
-                                        "sinh",
-                                        "cosh",
-                                        "tanh",
-                                        "hypot",
-                                        "fmod",
-                                        "fmin",
-                                        "fmax",
-                                        "fdim",
-                                        "fma",
-                                        "mad",
-                                        "mad_hi",
-                                        "mul_hi",
-                                        "ldexp",
-                                        "ilogb",
-                                        "sign",
-                                        "mix",
-                                        "step",
-                                        "dot",
-                                        "cross",
-                                        "length",
-                                        "distance",
-                                        "copysign",
-                                        "select",
-                                        "rotate",
-                                        "clz",
-                                        "ctz",
-                                        "popcount",
-                                        "hadd",
-                                        "rhadd",
-                                        "add_sat",
-                                        "sub_sat",
-                                        "bitselect",
-                                        "__mulhi",
-                                        "__umulhi",
-                                        "__clz",
-                                        "__ffs",
-                                        "__popc",
-                                        "__brev",
-                                        "__fdividef",
-                                        "__expf",
-                                        "__logf",
-                                        "__log2f",
-                                        "__powf",
-                                        "__sinf",
-                                        "__cosf",
-                                        "umin",
-                                        "umax",
-                                        "isnan",
-                                        "isinf",
-                                        "get_work_dim",
-                                        "get_sub_group_size",
-                                        "get_max_sub_group_size",
-                                        "get_num_sub_groups"};
     size_t length = strlen(name);
     if (starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]))
         return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t own = strlen(names[i]);
-        bool suffix = length == own || (length == own + 1 && name[own] == 'f');
-        if (suffix && rs_name_starts_with(name, names[i]))
-            return true;
-    }
-    return false;
+    return rs_words_have(arithmetic, 0, sizeof arithmetic - 1, name, length) ||
+           (length > 0 && name[length - 1] == 'f' &&
+            rs_words_have(arithmetic, 0, sizeof arithmetic - 1, name, length - 1));
 }
 
 /* The compiler's own may be barriers: __builtin_amdgcn_s_barrier. */

@@ -1,4 +1,7 @@
-/* The parts of a for statement: those that are missing have no node, and the semicolons tell. */
+/*
+ * What the source says of a loop: the parts of a for statement, where those that are missing have
+ * no node and the semicolons tell, and what its body may do.
+ */
 #include "analyze/walk.h"
 #include "source/query.h"
 
@@ -51,4 +54,48 @@ bool rs_loop_stores_numbers(const rs_tree *tree, int node)
         if (rs_loop_stores_numbers(tree, child))
             return true;
     return false;
+}
+
+static bool leaves(const rs_tree *tree, int node, bool top)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_LambdaExpr)
+        return false; /* it is the function object's own */
+    if (kind == CXCursor_ReturnStmt || kind == CXCursor_GotoStmt ||
+        (kind == CXCursor_BreakStmt && top))
+        return true;
+    bool inner = kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt ||
+                 kind == CXCursor_DoStmt || kind == CXCursor_SwitchStmt;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (leaves(tree, child, top && !inner))
+            return true;
+    return false;
+}
+
+bool rs_loop_leaves(const rs_tree *tree, int body)
+{
+    return leaves(tree, body, true);
+}
+
+bool rs_loop_skips(const rs_tree *tree, int node)
+{
+    enum CXCursorKind kind = tree->nodes[node].kind;
+    if (kind == CXCursor_LambdaExpr)
+        return false;
+    if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
+        return true;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (rs_loop_skips(tree, child))
+            return true;
+    return false;
+}
+
+bool rs_node_is_pure(const rs_tree *tree, int node)
+{
+    if (rs_node_is_assignment(tree, node) || tree->nodes[node].kind == CXCursor_CallExpr)
+        return false;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (!rs_node_is_pure(tree, child))
+            return false;
+    return true;
 }

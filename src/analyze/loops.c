@@ -132,17 +132,6 @@ static void misplace(rs_walk *walk, rs_value *address, const rs_changes *all, ui
     address->loose = address->count > 1;
 }
 
-/* Whether evaluating an expression once more changes nothing. */
-static bool is_pure(const rs_tree *tree, int node)
-{
-    if (rs_node_is_assignment(tree, node) || tree->nodes[node].kind == CXCursor_CallExpr)
-        return false;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (!is_pure(tree, child))
-            return false;
-    return true;
-}
-
 /* What the new values of a variable vary with that a loop changes in some way. */
 static uint64_t changes_vary(rs_walk *walk, const entry *e, uint64_t key)
 {
@@ -154,8 +143,8 @@ static uint64_t changes_vary(rs_walk *walk, const entry *e, uint64_t key)
         int by = step ? -1 : rs_node_child(walk->tree, c->node, 1);
         if (c->key != key || (known && step))
             continue;
-        known = known && by >= 0 && is_pure(walk->tree, by) && find_changed(walk, by, e, key) < 0 &&
-                !names_declared_inside(walk, by, e);
+        known = known && by >= 0 && rs_node_is_pure(walk->tree, by) &&
+                find_changed(walk, by, e, key) < 0 && !names_declared_inside(walk, by, e);
         if (!known)
             return rs_walk_anything(walk);
         bool loaded;
@@ -259,22 +248,6 @@ static void forget(rs_walk *walk, const entry *e, int loop)
     }
 }
 
-static bool leaves(const rs_tree *tree, int node, bool top)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_LambdaExpr)
-        return false; /* it is the function object's own */
-    if (kind == CXCursor_ReturnStmt || kind == CXCursor_GotoStmt ||
-        (kind == CXCursor_BreakStmt && top))
-        return true;
-    bool inner = kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt ||
-                 kind == CXCursor_DoStmt || kind == CXCursor_SwitchStmt;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (leaves(tree, child, top && !inner))
-            return true;
-    return false;
-}
-
 static int add_loop(rs_walk *walk, int node, const char *name)
 {
     int symbol = new_symbol(walk, name);
@@ -319,20 +292,6 @@ static void foresee_condition(rs_walk *walk, entry *e)
     walk->variables = before;
 }
 
-/* Whether some of a body may be passed over. */
-static bool skips(const rs_tree *tree, int node)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_LambdaExpr)
-        return false;
-    if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (skips(tree, child))
-            return true;
-    return false;
-}
-
 /*
  * What moves in the step has its values already; here is what else it touches, with the variables
  * as they are behind the body, or as nobody knows when some iterations end before.
@@ -347,7 +306,8 @@ static void walk_step(rs_walk *walk, const entry *e)
         return;
     }
     rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
-    for (int i = 0; i < e->in_body.count && e->p.body >= 0 && skips(walk->tree, e->p.body); i++)
+    for (int i = 0; i < e->in_body.count && e->p.body >= 0 && rs_loop_skips(walk->tree, e->p.body);
+         i++)
         rs_walk_set(walk, e->in_body.list[i].key, &unknown);
     (void)rs_walk_evaluate(walk, e->p.step);
     rs_walk_end_expression(walk, e->p.step);
@@ -398,7 +358,7 @@ static rs_value main_value(rs_walk *walk, rs_loop *loop, const rs_value *start,
 static void collect_changes(rs_walk *walk, entry *e)
 {
     const int parts[] = {e->p.condition, e->p.body, e->p.step};
-    bool all = e->p.body < 0 || !skips(walk->tree, e->p.body);
+    bool all = e->p.body < 0 || !rs_loop_skips(walk->tree, e->p.body);
     rs_changes_collect(walk, e->p.step, true, &e->in_step);
     rs_changes_collect(walk, e->p.condition, true, &e->in_body);
     rs_changes_collect(walk, e->p.body, all, &e->in_body);
@@ -542,8 +502,8 @@ static void merge_unless_carried(rs_walk *walk, uint64_t key, const rs_environme
  */
 static void merge_unentered(rs_walk *walk, int at, const entry *e, const rs_environment *before)
 {
-    bool whole =
-        !walk->unit->loops[at].leaves_early && !(e->p.body >= 0 && skips(walk->tree, e->p.body));
+    bool whole = !walk->unit->loops[at].leaves_early &&
+                 !(e->p.body >= 0 && rs_loop_skips(walk->tree, e->p.body));
     bool surely = whole && (e->after_body || runs(walk, at, 1));
     uint64_t outer = walk->chosen;
     walk->chosen = turns_vary(walk, at, e);
@@ -587,7 +547,7 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
         walk->no_memory = true;
         return;
     }
-    walk->unit->loops[at].leaves_early = e->p.body >= 0 && leaves(walk->tree, e->p.body, true);
+    walk->unit->loops[at].leaves_early = e->p.body >= 0 && rs_loop_leaves(walk->tree, e->p.body);
     walk->unit->loops[at].shortened =
         walk->unit->loops[at].leaves_early ||
         (e->p.condition >= 0 && !is_comparison(walk->tree, e->p.condition));

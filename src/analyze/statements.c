@@ -1,14 +1,12 @@
-/* Statements, and the functions that are walked from their beginning. */
+/* Statements. */
 #include "analyze/changes.h"
 #include "source/query.h"
-#include "source/words.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_ROUTINE_LIMIT = 4000, VECTOR_LIMIT = 16, NAME_ROOM = 16 };
+enum { VECTOR_LIMIT = 16, NAME_ROOM = 16 };
 
 /* Whether a statement never reaches what follows it. */
 static bool jumps(const rs_tree *tree, int node)
@@ -369,293 +367,94 @@ static void walk_assembly(rs_walk *walk, int node)
         walk->no_memory = true;
 }
 
-void rs_walk_statement(rs_walk *walk, int node)
+/* The elements of a loop over a range are some that nobody knows. */
+static void walk_loop(rs_walk *walk, int node, enum CXCursorKind kind)
 {
     const rs_tree *tree = walk->tree;
+    int last = rs_node_last(tree, node);
+    if (kind == CXCursor_ForStmt) {
+        rs_walk_for(walk, node);
+    } else if (kind == CXCursor_WhileStmt) {
+        rs_walk_while(walk, node, rs_node_child(tree, node, rs_node_child_count(tree, node) - 2),
+                      last);
+    } else if (kind == CXCursor_DoStmt) {
+        rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
+    } else {
+        if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
+                           "The elements that a loop over a range visits are not followed."))
+            walk->no_memory = true;
+        rs_walk_while(walk, node, -1, last);
+    }
+}
+
+/* Nothing is computed. */
+static bool is_declaration(enum CXCursorKind kind)
+{
+    return kind == CXCursor_NullStmt || kind == CXCursor_StructDecl || kind == CXCursor_EnumDecl ||
+           kind == CXCursor_TypedefDecl || kind == CXCursor_TypeRef;
+}
+
+static bool is_scope(enum CXCursorKind kind)
+{
+    return kind == CXCursor_CompoundStmt || kind == CXCursor_IfStmt ||
+           kind == CXCursor_SwitchStmt || kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt ||
+           kind == CXCursor_CXXForRangeStmt;
+}
+
+void rs_walk_statement(rs_walk *walk, int node)
+{
+    enum CXCursorKind kind = walk->tree->nodes[node].kind;
     if (walk->exhausted || walk->no_memory)
         return;
-    switch ((int)tree->nodes[node].kind) {
-    case CXCursor_CompoundStmt:
+    switch ((int)kind) {
+    case CXCursor_LabelStmt:
+        forget_at_label(walk);
         walk_children(walk, node);
-        rs_walk_end_scope(walk, node);
-        return;
+        break;
+    case CXCursor_CompoundStmt:
     case CXCursor_DeclStmt:
     case CXCursor_DefaultStmt:
     case CXCursor_CaseStmt:
     case CXCursor_UnexposedStmt: /* with attributes: "#pragma unroll" is one of a loop */
         walk_children(walk, node);
-        return;
-    case CXCursor_LabelStmt:
-        forget_at_label(walk);
-        walk_children(walk, node);
-        return;
+        break;
     case CXCursor_VarDecl:
         walk_variable(walk, node);
         rs_walk_end_expression(walk, node);
-        return;
+        break;
     case CXCursor_IfStmt:
         walk_if(walk, node);
-        rs_walk_end_scope(walk, node);
-        return;
+        break;
     case CXCursor_SwitchStmt:
         walk_switch(walk, node);
-        rs_walk_end_scope(walk, node);
-        return;
+        break;
     case CXCursor_ForStmt:
-        rs_walk_for(walk, node);
-        rs_walk_end_scope(walk, node);
-        return;
     case CXCursor_WhileStmt:
-        rs_walk_while(walk, node, rs_node_child(tree, node, rs_node_child_count(tree, node) - 2),
-                      rs_node_last(tree, node));
-        rs_walk_end_scope(walk, node);
-        return;
     case CXCursor_CXXForRangeStmt:
-        if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
-                           "The elements that a loop over a range visits are not followed."))
-            walk->no_memory = true;
-        rs_walk_while(walk, node, -1, rs_node_last(tree, node));
-        rs_walk_end_scope(walk, node);
-        return;
     case CXCursor_DoStmt:
-        rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
-        return;
-    case CXCursor_ReturnStmt:
-        walk_return(walk, node);
-        pass_over(walk, CXCursor_ReturnStmt);
-        return;
+        walk_loop(walk, node, kind);
+        break;
     case CXCursor_GCCAsmStmt:
     case CXCursor_MSAsmStmt:
         walk_assembly(walk, node);
-        return;
+        break;
+    case CXCursor_ReturnStmt:
     case CXCursor_BreakStmt:
-        rs_walk_leave(walk, walk->breaking);
-        pass_over(walk, CXCursor_BreakStmt);
-        return;
     case CXCursor_ContinueStmt:
     case CXCursor_GotoStmt:
-        pass_over(walk, tree->nodes[node].kind);
-        return;
-    case CXCursor_NullStmt:
-    case CXCursor_StructDecl:
-    case CXCursor_EnumDecl:
-    case CXCursor_TypedefDecl:
-    case CXCursor_TypeRef:
-        return;
+        if (kind == CXCursor_ReturnStmt)
+            walk_return(walk, node);
+        else if (kind == CXCursor_BreakStmt)
+            rs_walk_leave(walk, walk->breaking);
+        pass_over(walk, kind);
+        break;
     default:
-        if (clang_isAttribute(tree->nodes[node].kind) == 0)
+        if (is_declaration(kind))
+            break;
+        if (clang_isAttribute(kind) == 0)
             (void)rs_walk_evaluate(walk, node);
         rs_walk_end_expression(walk, node);
-        return;
     }
-}
-
-/* ---- functions ---- */
-
-/* Whether the words before a function's name make it a kernel. */
-static bool is_kernel(const rs_translation_unit *program, int function)
-{
-    const rs_tree *tree = &program->tree;
-    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CUDAGlobalAttr)
-            return true;
-    size_t position = tree->nodes[function].begin, word, length;
-    size_t end = rs_cursor_offset(tree->nodes[function].cursor);
-    /* libclang's extent may leave the first attributes out. */
-    while (position > 0 && strchr(";}{", tree->text[position - 1]) == NULL)
-        position--;
-    while (rs_word_next(tree->text, end, &position, &word, &length))
-        if (rs_word_equals(tree->text, word, length, "__kernel") ||
-            rs_word_equals(tree->text, word, length, "kernel") ||
-            rs_word_equals(tree->text, word, length, "__global__"))
-            return program->language != RS_LANGUAGE_C;
-    return false;
-}
-
-/* What the source says of the work-groups of a kernel. */
-static void read_group(const rs_tree *tree, int function, rs_unit *unit)
-{
-    size_t begin = tree->nodes[function].begin;
-    while (begin > 0 && strchr(";}", tree->text[begin - 1]) == NULL)
-        begin--;
-    int body = rs_node_body(tree, function);
-    size_t end = body >= 0 ? tree->nodes[body].begin : tree->nodes[function].end;
-    rs_unit_read_group(unit, tree->text + begin, end - begin);
-}
-
-/* What all functions of a program are walked with. */
-typedef struct {
-    const rs_routine *routines;
-    int count;
-    rs_escaped_list escaped;
-    rs_common_list common;
-} surroundings;
-
-static void free_walk(rs_walk *walk)
-{
-    free(walk->values);
-    free(walk->lambdas);
-    for (int i = 0; i < walk->member_count; i++)
-        free(walk->members[i].name);
-    free(walk->members);
-    rs_environment_free(&walk->initial);
-    rs_environment_free(&walk->variables);
-}
-
-/* `again` becomes true when the function has to be walked once more, as another unit. */
-static restride_status walk_once(const rs_translation_unit *program, rs_model_set *set,
-                                 const surroundings *around, const rs_routine *routine,
-                                 rs_mod_ref *effects, bool *again)
-{
-    rs_walk walk;
-    memset(&walk, 0, sizeof walk);
-    walk.program = program;
-    walk.tree = &program->tree;
-    walk.set = set;
-    walk.routines = around->routines;
-    walk.routine_count = around->count;
-    walk.loop = -1;
-    walk.returned = -1;
-    walk.escaped = &around->escaped;
-    walk.common = &around->common;
-    walk.effects = effects;
-    const char *file;
-    size_t line;
-    rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
-    walk.unit = rs_model_add_unit(set, routine->name, (int)line, routine->kernel);
-    if (walk.unit == NULL)
-        return rs_fail_memory("the analysis");
-    read_group(walk.tree, routine->node, walk.unit);
-    walk.calls[walk.depth++] = routine->node;
-    rs_walk_bind_references(&walk, routine->node);
-    rs_walk_statement(&walk, rs_node_body(walk.tree, routine->node));
-    rs_walk_note_lambdas(&walk);
-    rs_unit_settle_pointers(walk.unit);
-    if (walk.exhausted && !walk.no_memory)
-        rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
-                      routine->name);
-    *again = rs_walk_needs_another(&walk);
-    free_walk(&walk);
-    return walk.no_memory ? rs_fail_memory("the analysis") : RESTRIDE_OK;
-}
-
-static restride_status walk_function(const rs_translation_unit *program, rs_model_set *set,
-                                     const surroundings *around, const rs_routine *routine)
-{
-    rs_mod_ref effects;
-    bool again;
-    memset(&effects, 0, sizeof effects);
-    restride_status status = walk_once(program, set, around, routine, &effects, &again);
-    if (status == RESTRIDE_OK && again) {
-        rs_model_drop_unit(set);
-        effects.settled = true;
-        status = walk_once(program, set, around, routine, &effects, &again);
-    }
-    rs_mod_ref_free(&effects);
-    return status;
-}
-
-static bool is_function(const rs_tree *tree, int node)
-{
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate ||
-            kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction ||
-            kind == CXCursor_LambdaExpr) &&
-           rs_node_body(tree, node) >= 0;
-}
-
-static restride_status find_routines(const rs_translation_unit *program, rs_routine **routines,
-                                     int *count)
-{
-    const rs_tree *tree = &program->tree;
-    *count = 0;
-    *routines = calloc(FILE_ROUTINE_LIMIT, sizeof **routines);
-    if (*routines == NULL)
-        return rs_fail_memory("the analysis");
-    for (int i = 1; i < tree->node_count && *count < FILE_ROUTINE_LIMIT; i++) {
-        if (!is_function(tree, i))
-            continue;
-        CXString spelling = clang_getCursorSpelling(tree->nodes[i].cursor);
-        char *name = strdup(clang_getCString(spelling));
-        clang_disposeString(spelling);
-        if (name == NULL)
-            return rs_fail_memory("the analysis");
-        name[strcspn(name, "<")] = '\0';
-        bool lambda = tree->nodes[i].kind == CXCursor_LambdaExpr;
-        (*routines)[(*count)++] = (rs_routine){name, i, rs_cursor_offset(tree->nodes[i].cursor),
-                                               !lambda && is_kernel(program, i)};
-    }
-    return RESTRIDE_OK;
-}
-
-/* Whether a function is entered from a kernel, so that it is analyzed there. */
-static bool is_device_only(const rs_translation_unit *program, const rs_routine *routine)
-{
-    const rs_tree *tree = &program->tree;
-    bool device = program->language == RS_LANGUAGE_OPENCL;
-    bool host = false;
-    for (int child = tree->nodes[routine->node].first; child >= 0;
-         child = tree->nodes[child].next) {
-        device = device || tree->nodes[child].kind == CXCursor_CUDADeviceAttr;
-        host = host || tree->nodes[child].kind == CXCursor_CUDAHostAttr;
-    }
-    return device && !host;
-}
-
-/* Whether a routine is a template of which there are instances, which are routines of their own. */
-static bool has_instances(const rs_tree *tree, const rs_routine *routines, int count, int which)
-{
-    for (int i = 0; i < count; i++)
-        if (i != which && routines[i].offset == routines[which].offset &&
-            tree->nodes[routines[i].node].kind != CXCursor_FunctionTemplate)
-            return true;
-    return false;
-}
-
-/* Whether a routine is left to others: a function to its kernels, a template to its instances. */
-static bool is_passed_over(const rs_translation_unit *program, rs_model_set *set,
-                           const rs_routine *routines, int count, int which)
-{
-    const rs_routine *routine = &routines[which];
-    if (program->tree.nodes[routine->node].kind == CXCursor_LambdaExpr)
-        return true;
-    if (!routine->kernel && is_device_only(program, routine))
-        return true;
-    if (program->tree.nodes[routine->node].kind != CXCursor_FunctionTemplate)
-        return false;
-    if (has_instances(&program->tree, routines, count, which))
-        return true;
-    const char *file;
-    size_t line;
-    rs_flat_locate(&program->flat, program->tree.nodes[routine->node].begin, &file, &line);
-    rs_model_note(set, file, (int)line,
-                  "%s is a template that nothing here makes an instance of; its parameters stay "
-                  "open.",
-                  routine->name);
-    return false;
-}
-
-restride_status rs_walk_program(const rs_translation_unit *program, rs_model_set *set)
-{
-    rs_routine *routines;
-    int count;
-    surroundings around;
-    restride_status status = find_routines(program, &routines, &count);
-    around.routines = routines;
-    around.count = count;
-    bool found = rs_escaped_find(program, &around.escaped);
-    found = rs_common_find(program, &around.common) && found;
-    if (!found && status == RESTRIDE_OK)
-        status = rs_fail_memory("the analysis");
-    for (int i = 0; i < count && status == RESTRIDE_OK; i++)
-        if (!is_passed_over(program, set, routines, count, i))
-            status = walk_function(program, set, &around, &routines[i]);
-    if (program->language != RS_LANGUAGE_C)
-        rs_grids_forget_extents(&program->grids, set);
-    rs_common_free(&around.common);
-    rs_escaped_free(&around.escaped);
-    for (int i = 0; i < count; i++)
-        free(routines[i].name);
-    free(routines);
-    return status;
+    if (is_scope(kind))
+        rs_walk_end_scope(walk, node);
 }

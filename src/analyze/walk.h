@@ -4,9 +4,10 @@
  * are walked in place.
  *
  * environment.c keeps the variables; expressions.c, arithmetic.c, assignments.c (evaluate.h),
- * places.c and loads.c evaluate, arrays.c has what they touch; calls.c enters functions, builtins.c
- * knows those of the languages, lambdas.c function objects and objects.c what else classes do;
- * loops.c makes iteration symbols, bounds.c says where they end, statements.c does the rest.
+ * places.c, loads.c and stores.c evaluate, arrays.c has what they touch; calls.c enters functions,
+ * builtins.c knows those of the languages, lambdas.c function objects and objects.c what else
+ * classes do; loops.c makes iteration symbols, bounds.c says where they end, statements.c does the
+ * rest.
  */
 #ifndef RS_ANALYZE_WALK_H
 #define RS_ANALYZE_WALK_H
@@ -299,6 +300,10 @@ rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node); /* if n
 /* What a loaded value varies with: its address, the loops that store there, and its work-item where
  * each has an array, where nobody knows which it is, and where others may write it. */
 uint64_t rs_walk_load_varies(rs_walk *walk, const rs_value *address);
+rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node, CXType type);
+int rs_walk_assigned_whole(const rs_walk *walk, uint64_t key);
+
+/* stores.c */
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads);
 rs_value rs_walk_variable(rs_walk *walk, int node);
@@ -447,6 +452,12 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node);
 /* Whether a loop may store what it loads as a number: then each iteration loads another one. */
 bool rs_loop_stores_numbers(const rs_tree *tree, int node);
 
+/* Whether some of a body may be passed over, whether it may end the loop, and whether evaluating an
+ * expression once more changes nothing. */
+bool rs_loop_skips(const rs_tree *tree, int body);
+bool rs_loop_leaves(const rs_tree *tree, int body);
+bool rs_node_is_pure(const rs_tree *tree, int node);
+
 /* bounds.c: an expression for its value alone, whose references are taken back. */
 rs_value rs_walk_evaluate_quietly(rs_walk *walk, int node, bool *loads);
 
@@ -464,6 +475,8 @@ void rs_walk_do(rs_walk *walk, int node, int condition, int body);
 /* statements.c: the first notes which conditions decide whether a reference is reached. */
 void rs_walk_guard(const rs_walk *walk, rs_reference *reference);
 void rs_walk_statement(rs_walk *walk, int node);
+
+/* functions.c: all functions of a source. */
 restride_status rs_walk_program(const rs_translation_unit *program, rs_model_set *set);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * A layout drawn as a self-contained SVG: on the left the array, each element with its place in
- * memory and a line through them in the order of memory; on the right memory. The card has a
- * background of its own, dark where the reader's screen is, so it can be read on any page.
+ * A layout drawn as a self-contained SVG, whose texts are names and numbers without a character
+ * that XML reserves: on the left the array, each element with its place in memory and a line
+ * through them in the order of memory; on the right memory. The card has a background of its own,
+ * dark where the reader's screen is, so it can be read on any page.
  */
 #include "base/arithmetic.h"
 #include "layout/picture.h"
@@ -74,31 +75,12 @@ typedef struct {
     size_t line_width; /* of the longest sentence */
 } drawing;
 
-/* Adds text with the characters that XML reserves written out. */
-static void add_escaped(rs_text *out, const char *text)
-{
-    for (; *text != '\0'; text++)
-        switch (*text) {
-        case '&':
-            rs_text_add_string(out, "&amp;");
-            break;
-        case '<':
-            rs_text_add_string(out, "&lt;");
-            break;
-        case '>':
-            rs_text_add_string(out, "&gt;");
-            break;
-        default:
-            rs_text_add(out, text, 1);
-        }
-}
-
 /* Adds a <text> element and empties `text`. */
 static void add_text(drawing *d, size_t x, size_t y, const char *classes, rs_text *text)
 {
     d->out.failed = d->out.failed || text->failed;
     rs_text_format(&d->out, "<text x=\"%zu\" y=\"%zu\" class=\"%s\">", x, y, classes);
-    add_escaped(&d->out, text->size > 0 ? text->data : "");
+    rs_text_add_string(&d->out, text->size > 0 ? text->data : "");
     rs_text_add_string(&d->out, "</text>\n");
     rs_text_free(text);
 }
@@ -130,7 +112,7 @@ static void add_box(drawing *d, size_t x, size_t y, size_t width, const rs_cell 
     rs_picture_add_label(d->picture, cell, &title);
     rs_text_format(&title, " at %zu", cell->offset);
     rs_text_add_string(&d->out, "<title>");
-    add_escaped(&d->out, title.failed ? "" : title.data);
+    rs_text_add_string(&d->out, title.failed ? "" : title.data);
     rs_text_add_string(&d->out, "</title></rect>\n");
     rs_text_free(&title);
 }
