@@ -150,8 +150,8 @@ static void add_tails(rs_sequence *s, const job *j)
     rs_sequence_transpose(s, &end, last->count, last->unit / j->unit, j->rows, j->unit);
     if (kept.count == 1)
         rs_sequence_transpose(s, &j->context, 1, j->rows, j->pieces->count, j->pieces->unit);
-    else
-        take_apart(s, &kept);
+    else if (take_apart(s, &kept) != RESTRIDE_OK)
+        *s = rs_sequence_begin(s); /* no way after all: these steps alone are none */
 }
 
 static restride_status take_apart(rs_sequence *s, const job *j)

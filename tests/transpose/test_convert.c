@@ -142,6 +142,60 @@ static void check_random(uint64_t *seed)
     check(&p, made_random(seed, 65), *seed);
 }
 
+/* Whether there are plans both ways within the scratch memory. */
+static bool has_plans(const problem *p)
+{
+    setting s = {.from = parse(p, p->from), .to = parse(p, p->to)};
+    const restride_plan_options options = {.scratch_bytes = p->scratch};
+    bool planned = true;
+    assert_int_equal(test_host_engine(&s.engine, p->threads), RESTRIDE_OK);
+    for (int back = 0; planned && back < 2; back++) {
+        restride_plan *plan;
+        const restride_status status =
+            restride_plan_convert_with(&plan, s.engine, back == 1 ? s.to : s.from,
+                                       back == 1 ? s.from : s.to, p->unit, &options);
+        planned = status == RESTRIDE_OK;
+        assert_true(planned || status == RESTRIDE_UNSUPPORTED);
+        restride_plan_destroy(plan);
+    }
+    restride_engine_destroy(s.engine);
+    restride_layout_destroy(s.from);
+    restride_layout_destroy(s.to);
+    return planned;
+}
+
+/* With little scratch memory a conversion is refused or right. */
+static void test_little_scratch(void **state)
+{
+    (void)state;
+    static const problem unequal[] = {
+        {"a:72 b:5 c packed{ char[11] m; char[3] n; }", "b/2 c a b%2", "a b c", 0, 1, 1500},
+        {"a:72 b:5 c packed{ char[11] m; char[3] n; }", "b/2 c a b%2", "a b c", 0, 1, 2048},
+    };
+    size_t planned = 0;
+    for (size_t i = 0; i < sizeof unequal / sizeof unequal[0]; i++)
+        if (has_plans(&unequal[i]))
+            check(&unequal[i], i, i);
+    uint64_t seed = 65;
+    for (int i = 0; i < 1000; i++) {
+        made_layout from;
+        made_layout to;
+        make_layout(&from, &seed);
+        make_another(&to, &from, &seed);
+        const problem p = {from.dims,
+                           from.expression,
+                           to.expression,
+                           from.record >= 0 ? 0 : 3,
+                           1,
+                           256 + made_random(&seed, 4000)};
+        if (!has_plans(&p))
+            continue;
+        planned++;
+        check(&p, made_random(&seed, 65), seed);
+    }
+    assert_true(planned > 100);
+}
+
 static void test_generated(void **state)
 {
     (void)state;
@@ -270,6 +324,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_little_scratch),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
