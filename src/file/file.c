@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 4096 };
+enum { LINE_BYTES = 64 };
 
 static restride_status check_kind(rs_file *file)
 {
@@ -101,7 +101,7 @@ restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, si
 restride_status rs_file_write(const rs_file *file, size_t offset, const void *bytes, size_t count)
 {
     const char *from = bytes;
-    if (count < PAGE_BYTES && file->map != NULL) {
+    if (count < RS_FILE_FEW_BYTES && file->map != NULL) {
         memcpy((char *)file->map + offset, bytes, count);
         return RESTRIDE_OK;
     }
@@ -160,6 +160,16 @@ void rs_file_want(const rs_file *file, size_t offset, size_t count)
 {
     /* A refusal costs speed alone. */
     (void)posix_fadvise(file->descriptor, (off_t)offset, (off_t)count, POSIX_FADV_WILLNEED);
+}
+
+void rs_file_prefetch(const rs_file *file, size_t offset, size_t count)
+{
+    if (file->map == NULL || count == 0 || count >= RS_FILE_FEW_BYTES)
+        return;
+    const char *bytes = (const char *)file->map + offset;
+    for (size_t i = 0; i < count; i += LINE_BYTES)
+        __builtin_prefetch(bytes + i);
+    __builtin_prefetch(bytes + count - 1);
 }
 
 restride_status rs_file_fill_holes(const rs_file *file)

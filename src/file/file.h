@@ -34,6 +34,7 @@ bool rs_file_in_use(const rs_file *file);
 /* Exactly `count` bytes at `offset`; RESTRIDE_IO otherwise. */
 restride_status rs_file_read(const rs_file *file, size_t offset, void *bytes, size_t count);
 /* Few bytes go through the mapping, if there is one: a system call for each would take too long. */
+enum { RS_FILE_FEW_BYTES = 4096 };
 restride_status rs_file_write(const rs_file *file, size_t offset, const void *bytes, size_t count);
 
 /* Begins to bring to the disk what was written, without waiting: pages that wait for the disk when
@@ -60,8 +61,12 @@ char *rs_file_folder(const char *path);
 /* What was named or removed is on the disk when its folder is. */
 restride_status rs_file_sync_folder(const char *path);
 
-/* Asks for bytes that will be read soon, without waiting for them. */
+/* Asks the disk for bytes that will be read soon, without waiting for them. */
 void rs_file_want(const rs_file *file, size_t offset, size_t count);
+
+/* Asks the memory for few bytes of the mapping; processors see by themselves that more are coming.
+ */
+void rs_file_prefetch(const rs_file *file, size_t offset, size_t count);
 
 /* Gives the holes of a sparse file their blocks on the disk, so that none can be missing later. */
 restride_status rs_file_fill_holes(const rs_file *file);

@@ -108,11 +108,22 @@ static bool idle(const rs_journal *journal)
     return journal->log.descriptor < 0;
 }
 
+/* The ranges of a step may lie anywhere in the file: those that come soon are asked for. */
+static void prefetch(const rs_journal *journal, size_t range)
+{
+    enum { RANGES_AHEAD = 16 };
+    const rs_journal_step *step = &journal->step;
+    if (step->range_count - range > RANGES_AHEAD)
+        rs_file_prefetch(journal->file, step->ranges[range + RANGES_AHEAD].offset,
+                         step->ranges[range + RANGES_AHEAD].length);
+}
+
 static restride_status apply(const rs_journal *journal)
 {
     const rs_journal_step *step = &journal->step;
     const unsigned char *contents = step->payload;
     for (size_t i = 0; i < step->range_count; i++) {
+        prefetch(journal, i);
         restride_status status =
             rs_file_write(journal->file, step->ranges[i].offset, contents, step->ranges[i].length);
         if (status != RESTRIDE_OK)
@@ -150,9 +161,11 @@ static void weigh(rs_journal *journal)
     const rs_journal_step *step = &journal->step;
     const unsigned char *map = journal->file->map;
     uint64_t before = 0;
-    for (size_t i = 0; i < step->range_count; i++)
+    for (size_t i = 0; i < step->range_count; i++) {
+        prefetch(journal, i);
         before += rs_sum_bytes(step->ranges[i].offset, map + step->ranges[i].offset,
                                step->ranges[i].length);
+    }
     journal->outside += journal->written - before;
     journal->written = rs_journal_sum_payload(step);
 }

@@ -113,7 +113,7 @@ static void want_one(rs_steps *s, const slice *part)
 static void want_first(rs_steps *s, const slice *part)
 {
     s->ahead = s->at.position;
-    for (size_t i = 0; i < ELEMENTS_AHEAD && s->file->beyond_memory; i++)
+    for (size_t i = 0; i < ELEMENTS_AHEAD; i++)
         want_one(s, part);
 }
 

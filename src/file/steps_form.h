@@ -78,11 +78,14 @@ static inline bool rs_steps_multiply_all(const size_t factors[], size_t count, s
     rs_steps_multiply_all((const size_t[]){__VA_ARGS__},                                           \
                           sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), product)
 
-/* Asks for bytes of the array that are used soon, where the file does not stay in memory. */
+/* Asks for bytes of the array that are used soon: the disk, where the file does not stay in memory,
+ * or else the memory. */
 static inline void rs_steps_want(const rs_steps *s, size_t offset, size_t length)
 {
     if (s->file->beyond_memory)
         rs_file_want(s->file, s->array_offset + offset, length);
+    else
+        rs_file_prefetch(s->file, s->array_offset + offset, length);
 }
 
 /* The place of the next `length` bytes of new contents, at `offset` of the array. */

@@ -1,78 +1,66 @@
 /* See sum.h. */
 #include "file/sum.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 8, BLOCK_WORDS = 8, BLOCK_BYTES = 64, HALF_BITS = 32, PART_BYTES = 256 << 10 };
+enum { DIGIT_BYTES = 4, BLOCK_DIGITS = 64, BLOCK_BYTES = 256, PART_BYTES = 256 << 10 };
 
-/* The lowest byte comes first on every machine; compilers make one load of it. */
-static uint64_t get_word(const unsigned char *bytes)
-{
-    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
-           (uint64_t)bytes[3] << 24 | (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 |
-           (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
-}
-
-/* The key of the word at a place: that of its block, and one of the digits of pi in each. */
-static uint64_t key_of_block(size_t place)
-{
-    return rs_sum_mix(rs_sum_mix(3, place / BLOCK_BYTES), 5);
-}
-
-static const uint64_t digits[BLOCK_WORDS] = {
-    0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89,
-    0x452821E638D01377, 0xBE5466CF34E90C6C, 0xC0AC29B7C97C50DD, 0x3F84D5B5B5470917,
+/* The first hexadecimal digits of pi behind the point. */
+static const uint32_t pi[BLOCK_DIGITS] = {
+    0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0, 0x082EFA98, 0xEC4E6C89,
+    0x452821E6, 0x38D01377, 0xBE5466CF, 0x34E90C6C, 0xC0AC29B7, 0xC97C50DD, 0x3F84D5B5, 0xB5470917,
+    0x9216D5D9, 0x8979FB1B, 0xD1310BA6, 0x98DFB5AC, 0x2FFD72DB, 0xD01ADFB7, 0xB8E1AFED, 0x6A267E96,
+    0xBA7C9045, 0xF12C7F99, 0x24A19947, 0xB3916CF7, 0x0801F2E2, 0x858EFC16, 0x636920D8, 0x71574E69,
+    0xA458FEA3, 0xF4933D7E, 0x0D95748F, 0x728EB658, 0x718BCD58, 0x82154AEE, 0x7B54A41D, 0xC25A59B5,
+    0x9C30D539, 0x2AF26013, 0xC5D1B023, 0x286085F0, 0xCA417918, 0xB8DB38EF, 0x8E79DCB0, 0x603A180E,
+    0x6C9E0E8B, 0xB01E8A3E, 0xD71577C1, 0xBD314B27, 0x78AF2FDA, 0x55605C60, 0xE65525F3, 0xAA55AB94,
+    0x57489862, 0x63E81440, 0x55CA396A, 0x2AAB10B6, 0xB4CC5C34, 0x1141E8CE, 0xA15486AF, 0x7C72E993,
 };
 
-static uint64_t weigh_with(uint64_t key, uint64_t word)
+/* Of digits of a block, from the `first` on. Compilers make vectors of this loop. */
+static inline uint64_t weigh(size_t block, size_t first, const unsigned char *bytes, size_t count)
 {
-    return (uint32_t)word * key + (word >> HALF_BITS) * (key << HALF_BITS | key >> HALF_BITS);
-}
-
-static uint64_t weigh(size_t place, uint64_t word)
-{
-    return weigh_with(key_of_block(place) ^ digits[place / WORD_BYTES % BLOCK_WORDS], word);
-}
-
-static uint64_t weigh_block(size_t place, const unsigned char *bytes)
-{
-    uint64_t key = key_of_block(place);
+    uint32_t key = (uint32_t)rs_sum_mix(rs_sum_mix(3, block), 5);
     uint64_t sum = 0;
-    for (size_t i = 0; i < BLOCK_WORDS; i++)
-        sum += weigh_with(key ^ digits[i], get_word(bytes + i * WORD_BYTES));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t digit;
+        memcpy(&digit, bytes + i * DIGIT_BYTES, sizeof digit);
+        sum += (uint64_t)le32toh(digit) * (pi[first + i] ^ key);
+    }
     return sum;
 }
 
-/* Some bytes of the word at `place`; the others count as zeros. */
-static uint64_t weigh_some(size_t place, size_t within, const unsigned char *bytes, size_t count)
+/* Of some bytes of a block, from `within` on; *done of them are one digit or more. The bytes of a
+ * digit that are missing count as zeros. */
+static uint64_t weigh_part(size_t block, size_t within, const unsigned char *bytes, size_t count,
+                           size_t *done)
 {
-    unsigned char word[WORD_BYTES] = {0};
-    memcpy(word + within, bytes, count);
-    return weigh(place, get_word(word));
+    unsigned char digit[DIGIT_BYTES] = {0};
+    size_t skipped = within % DIGIT_BYTES;
+    *done = count / DIGIT_BYTES * DIGIT_BYTES;
+    if (skipped == 0 && *done > 0)
+        return weigh(block, within / DIGIT_BYTES, bytes, count / DIGIT_BYTES);
+    *done = DIGIT_BYTES - skipped < count ? DIGIT_BYTES - skipped : count;
+    memcpy(digit + skipped, bytes, *done);
+    return weigh(block, within / DIGIT_BYTES, digit, 1);
 }
 
 uint64_t rs_sum_bytes(size_t place, const void *bytes, size_t count)
 {
     const unsigned char *next = bytes;
     uint64_t sum = 0;
-    size_t within = place % WORD_BYTES;
-    if (within != 0 && count > 0) {
-        size_t some = WORD_BYTES - within < count ? WORD_BYTES - within : count;
-        sum = weigh_some(place - within, within, next, some);
-        next += some;
-        place += some;
-        count -= some;
-    }
-    while (count >= WORD_BYTES) {
-        bool whole = place % BLOCK_BYTES == 0 && count >= BLOCK_BYTES;
-        size_t some = whole ? BLOCK_BYTES : WORD_BYTES;
-        sum += whole ? weigh_block(place, next) : weigh(place, get_word(next));
+    while (count > 0) {
+        size_t within = place % BLOCK_BYTES;
+        size_t some = BLOCK_BYTES - within < count ? BLOCK_BYTES - within : count;
+        sum += some == BLOCK_BYTES ? weigh(place / BLOCK_BYTES, 0, next, BLOCK_DIGITS)
+                                   : weigh_part(place / BLOCK_BYTES, within, next, some, &some);
         count -= some;
         next += some;
         place += some;
     }
-    return count == 0 ? sum : sum + weigh_some(place, 0, next, count);
+    return sum;
 }
 
 restride_status rs_sum_file(const rs_file *file, size_t place, size_t count, uint64_t *sum)

@@ -4,9 +4,10 @@
  * sum of an array follows its changes: that of what is overwritten goes, that of the new bytes
  * comes, and nothing else is read.
  *
- * A word of 8 bytes at place p counts low(p) * key(p) + high(p) * turned key(p), with keys that
- * look random (multilinear hashing). Contents that differ have
- * the same sum once in 2^32 times at most. A sum finds accidents, not what somebody forged.
+ * A digit of 4 bytes at place p counts digit * key(p), with keys of 32 bits that look random
+ * (multilinear hashing: Lemire and Kaser, "Strongly universal string hashing is fast", 2014). Bytes
+ * that are not there count as zeros. Contents that differ have the same sum about once in 2^32
+ * times. A sum finds accidents, not what somebody forged.
  */
 #ifndef RS_FILE_SUM_H
 #define RS_FILE_SUM_H

@@ -6,6 +6,7 @@
 #include "cmocka_all.h"
 #include "disk.h"
 #include "file/journal_format.h"
+#include "file/sum.h"
 #include "restride/restride.h"
 
 #include <fcntl.h>
@@ -217,13 +218,49 @@ static void test_format(void **state)
     assert_int_equal(rs_journal_head_sum(bytes, "words", 5, "plan", 4), 0x03B04E50E27DF8C5U);
 }
 
+/* Parts of any length add up, and what accidents do to a file changes its sum. */
+static void test_sums(void **state)
+{
+    enum { BYTES = 600, PLACE = 1001, SIGN = 0x80 };
+    unsigned char bytes[BYTES];
+    (void)state;
+    disk_seed = 1;
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (unsigned char)disk_random(256);
+    const uint64_t sum = rs_sum_bytes(PLACE, bytes, BYTES);
+    assert_true(sum == 0x724BC7D14E367080); /* on every machine */
+    for (size_t most = 1; most < BYTES; most++) {
+        uint64_t parts = 0;
+        for (size_t at = 0, some; at < BYTES; at += some) {
+            some = 1 + disk_random(most);
+            some = some < BYTES - at ? some : BYTES - at;
+            parts += rs_sum_bytes(PLACE + at, bytes + at, some);
+        }
+        assert_true(parts == sum);
+    }
+    assert_true(rs_sum_bytes(PLACE + 1, bytes, BYTES) != sum);
+    for (size_t i = 0; i < BYTES; i++)
+        for (size_t j = 0; j < i; j++) {
+            unsigned char first = bytes[i];
+            unsigned char second = bytes[j];
+            bytes[i] ^= SIGN;
+            bytes[j] ^= SIGN;
+            assert_true(rs_sum_bytes(PLACE, bytes, BYTES) != sum);
+            bytes[i] = second;
+            bytes[j] = first;
+            assert_true(first == second || rs_sum_bytes(PLACE, bytes, BYTES) != sum);
+            bytes[i] = first;
+            bytes[j] = second;
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_journals), cmocka_unit_test(test_damaged_head),
         cmocka_unit_test(test_other_version),  cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_lost_records),   cmocka_unit_test(test_damaged_stash),
-        cmocka_unit_test(test_format),
+        cmocka_unit_test(test_format),         cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
