@@ -15,6 +15,7 @@
 #define RESTRIDE_RESTRIDE_H
 
 #include "restride/convert.h"
+#include "restride/distributed.h"
 #include "restride/engine.h"
 #include "restride/irregular.h"
 #include "restride/irregular_device.h"

@@ -25,6 +25,7 @@ typedef struct {
     size_t divisor;
     size_t modulus;
     bool padded; /* the last tile is padded to full length */
+    bool spread; /* each value is another process's (spread.h) */
 } rs_term;
 
 struct restride_layout {
@@ -33,6 +34,7 @@ struct restride_layout {
     int term_count;
     rs_term *terms;  /* slowest first */
     int record;      /* the dimension that is a record, or -1 */
+    bool spread;     /* over processes, as some of its terms are: see spread.h */
     size_t size;     /* of the whole array with its padding: elements, or bytes with a record */
     size_t unit;     /* bytes of an element; 0: not known, or a record says it of each leaf */
     rs_leaf element; /* its type, when the unit is known */
@@ -58,6 +60,11 @@ typedef struct {
 /* restride_layout_parse() that also says where the fault is; `fault` may be NULL. */
 restride_status rs_layout_parse(restride_layout **layout, const char *dims, const char *expression,
                                 rs_layout_fault *fault);
+
+/* The same of a layout that may spread its array over processes. It is for spread.h alone: it has
+ * no offsets of its own. */
+restride_status rs_layout_parse_spread(restride_layout **layout, const char *dims,
+                                       const char *expression, rs_layout_fault *fault);
 
 /*
  * The inverse of restride_layout_offset(): the element that covers `offset`, which is below the

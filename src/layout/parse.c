@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     rs_cursor cursor;
     restride_layout *layout;
-    rs_span *spans; /* as many as the layout's terms */
+    rs_span *spans;  /* as many as the layout's terms */
+    bool may_spread; /* terms over processes */
 } expression_parser;
 
 /* Makes room for one more entry of an array whose capacity is the next power of two. */
@@ -232,10 +233,28 @@ static restride_status parse_term_tail(rs_cursor *cursor, rs_term *term)
     return RESTRIDE_OK;
 }
 
+/* Reads the "@" of a term that is spread over processes. */
+static restride_status parse_spread(expression_parser *parser, bool *spread)
+{
+    rs_cursor *cursor = &parser->cursor;
+    size_t begin = cursor->position;
+    *spread = rs_cursor_accept(cursor, '@');
+    if (*spread && !parser->may_spread)
+        return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
+                              "@ spreads the array over processes, which only "
+                              "restride_plan_redistribute and restride show take.");
+    rs_cursor_skip_blanks(cursor);
+    return RESTRIDE_OK;
+}
+
 static restride_status parse_term(expression_parser *parser)
 {
     rs_cursor *cursor = &parser->cursor;
     restride_layout *layout = parser->layout;
+    rs_term term = {.divisor = 1};
+    restride_status status = parse_spread(parser, &term.spread);
+    if (status != RESTRIDE_OK)
+        return status;
     size_t begin = cursor->position;
     rs_layout_name name;
     if (!rs_cursor_name(cursor, &name))
@@ -245,15 +264,14 @@ static restride_status parse_term(expression_parser *parser)
     if (d < 0) {
         rs_text list = RS_TEXT_EMPTY;
         list_dimensions(layout, &list);
-        restride_status status =
-            rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
-                           "there is no dimension \"%.*s\"; the dimensions are %.300s.",
-                           RS_NAME_ARGUMENTS(name), list.failed ? "others" : list.data);
+        status = rs_cursor_fail(cursor, RESTRIDE_SYNTAX, begin,
+                                "there is no dimension \"%.*s\"; the dimensions are %.300s.",
+                                RS_NAME_ARGUMENTS(name), list.failed ? "others" : list.data);
         rs_text_free(&list);
         return status;
     }
-    rs_term term = {.dimension = d, .divisor = 1};
-    restride_status status = parse_term_tail(cursor, &term);
+    term.dimension = d;
+    status = parse_term_tail(cursor, &term);
     if (status != RESTRIDE_OK)
         return status;
     if (layout->dimensions[d].is_record && (term.divisor != 1 || term.modulus != 0 || term.padded))
@@ -275,6 +293,7 @@ static restride_status parse_term(expression_parser *parser)
     if (!grown)
         return rs_fail_memory("a layout's terms");
     parser->spans[layout->term_count] = (rs_span){begin, end - begin};
+    layout->spread = layout->spread || term.spread;
     layout->terms[layout->term_count++] = term;
     return RESTRIDE_OK;
 }
@@ -384,11 +403,18 @@ static restride_status check_tiles(const expression_parser *parser, int d)
             continue; /* always 0, so its place does not matter */
         if (term->divisor > top)
             top = term->divisor;
+        if (term->spread)
+            continue; /* a process's own terms lie in memory */
         if (previous >= 0 && term->divisor > layout->terms[previous].divisor)
             disordered = t;
         previous = t;
     }
     dimension->descending = disordered < 0;
+    if (layout->spread && dimension->pad > 1)
+        return rs_cursor_fail(&parser->cursor, RESTRIDE_UNSUPPORTED, 0,
+                              "%s is padded, and an array that is spread over processes cannot "
+                              "be; leave out \":pad\".",
+                              dimension->name);
     if (!rs_size_round_up(dimension->extent, dimension->pad, &dimension->padded_extent))
         return rs_cursor_fail(&parser->cursor, RESTRIDE_OVERFLOW, 0,
                               "the padded extent of %s does not fit into 64 bits.",
@@ -432,10 +458,12 @@ static void drop_constant_terms(restride_layout *layout)
     layout->term_count = kept;
 }
 
-static restride_status parse_expression(restride_layout *layout, rs_layout_fault *fault)
+static restride_status parse_expression(restride_layout *layout, bool may_spread,
+                                        rs_layout_fault *fault)
 {
     expression_parser parser = {.cursor = {.text = layout->expression_text, .fault = fault},
-                                .layout = layout};
+                                .layout = layout,
+                                .may_spread = may_spread};
     rs_cursor *cursor = &parser.cursor;
     restride_status status = RESTRIDE_OK;
     rs_cursor_skip_blanks(cursor);
@@ -489,8 +517,8 @@ static restride_status deliver(restride_layout *layout, restride_status status,
     return status;
 }
 
-restride_status rs_layout_parse(restride_layout **layout, const char *dims, const char *expression,
-                                rs_layout_fault *fault)
+static restride_status parse(restride_layout **layout, const char *dims, const char *expression,
+                             bool may_spread, rs_layout_fault *fault)
 {
     *layout = NULL;
     if (fault != NULL)
@@ -503,8 +531,20 @@ restride_status rs_layout_parse(restride_layout **layout, const char *dims, cons
         return rs_fail_memory("a layout");
     restride_status status = parse_dims(created, fault);
     if (status == RESTRIDE_OK)
-        status = parse_expression(created, fault);
+        status = parse_expression(created, may_spread, fault);
     return deliver(created, status, layout);
+}
+
+restride_status rs_layout_parse(restride_layout **layout, const char *dims, const char *expression,
+                                rs_layout_fault *fault)
+{
+    return parse(layout, dims, expression, false, fault);
+}
+
+restride_status rs_layout_parse_spread(restride_layout **layout, const char *dims,
+                                       const char *expression, rs_layout_fault *fault)
+{
+    return parse(layout, dims, expression, true, fault);
 }
 
 restride_status restride_layout_parse(restride_layout **layout, const char *dims,
@@ -536,6 +576,6 @@ restride_status rs_layout_of_record(restride_layout **layout, const rs_record *r
         status = rs_record_copy(&created->dimensions[1].record, record);
     }
     if (status == RESTRIDE_OK)
-        status = parse_expression(created, NULL);
+        status = parse_expression(created, false, NULL);
     return deliver(created, status, layout);
 }

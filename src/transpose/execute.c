@@ -159,6 +159,8 @@ static restride_status run_stages(const restride_plan *plan, void *buffer, void 
 restride_status rs_plan_run(const restride_plan *plan, void *buffer,
                             const restride_run_options *options, bool *has_begun)
 {
+    if (plan->kind != NULL)
+        return plan->kind->run(plan, buffer, has_begun);
     rs_under_way under_way = {.has_begun = false};
     const rs_engine_operations *operations = plan->engine->operations;
     restride_status status =
@@ -184,7 +186,7 @@ restride_status rs_plan_run(const restride_plan *plan, void *buffer,
 restride_status restride_execute_with(restride_plan *plan, void *buffer,
                                       const restride_run_options *options)
 {
-    if (plan == NULL || buffer == NULL)
+    if (plan == NULL || (buffer == NULL && plan->kind == NULL))
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_execute needs a plan and a buffer.");
     bool has_begun;
     restride_status status = rs_plan_run(plan, buffer, options, &has_begun);

@@ -163,7 +163,10 @@ size_t restride_plan_bytes(const restride_plan *plan)
 
 size_t restride_plan_scratch_bytes(const restride_plan *plan)
 {
-    return plan == NULL ? 0 : rs_plan_shared_scratch(plan) + kept_bytes(plan);
+    if (plan == NULL)
+        return 0;
+    return plan->kind != NULL ? plan->kind->scratch_bytes(plan)
+                              : rs_plan_shared_scratch(plan) + kept_bytes(plan);
 }
 
 /* NULL when one of the stages could not be described. */
@@ -215,11 +218,16 @@ static json_t *describe(const restride_plan *plan)
     return NULL;
 }
 
+json_t *rs_plan_describe(const restride_plan *plan)
+{
+    return plan->kind != NULL ? plan->kind->describe(plan) : describe(plan);
+}
+
 char *restride_plan_describe(const restride_plan *plan)
 {
     if (plan == NULL)
         return NULL;
-    json_t *object = describe(plan);
+    json_t *object = rs_plan_describe(plan);
     char *text = rs_json_text(object);
     json_decref(object);
     if (text == NULL)
@@ -239,6 +247,8 @@ void restride_plan_destroy(restride_plan *plan)
 {
     if (plan == NULL)
         return;
+    if (plan->kind != NULL)
+        plan->kind->destroy(plan->own);
     rs_plan_drop_stages(plan, 0);
     free(plan->stages);
     free(plan->tasks);

@@ -8,7 +8,17 @@
 /* Four stages, the longest of the methods, for each of as many regions as the planner looks at. */
 enum { RS_PLAN_MOST_STAGES = 16384, RS_PLAN_WHY_BYTES = 384 };
 
+/* What a plan does that is more than its list of stages (distributed/plan.c). */
+typedef struct {
+    restride_status (*run)(const restride_plan *plan, void *buffer, bool *has_begun);
+    size_t (*scratch_bytes)(const restride_plan *plan);
+    json_t *(*describe)(const restride_plan *plan); /* a new object; NULL: memory is short */
+    void (*destroy)(void *own);
+} rs_plan_kind;
+
 struct restride_plan {
+    const rs_plan_kind *kind; /* NULL: stages */
+    void *own;                /* the kind's */
     restride_engine *engine;
     size_t bytes; /* of the array */
     size_t stage_count;
@@ -43,6 +53,9 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
 
 /* Leaves a plan with its first `count` stages. */
 void rs_plan_drop_stages(restride_plan *plan, size_t count);
+
+/* restride_plan_describe() as an object; NULL when memory is short. */
+json_t *rs_plan_describe(const restride_plan *plan);
 
 /* The scratch memory that the stages of a run share: as much as the one that takes most. */
 size_t rs_plan_shared_scratch(const restride_plan *plan);

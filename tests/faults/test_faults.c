@@ -7,6 +7,7 @@
 #include "cmocka_all.h"
 #include "heap.h"
 #include "host_engine.h"
+#include "restride/distributed.h"
 #include "restride/restride.h"
 
 #include <stdio.h>
@@ -272,6 +273,30 @@ static restride_status run_convert_kept(const void *parameters, unsigned char *d
     return status;
 }
 
+/* The same in a group of one process, where only the local passes are left. */
+static restride_status run_redistribute(const void *parameters, unsigned char *data)
+{
+    const conversion *c = parameters;
+    restride_group *group = NULL;
+    restride_engine *engine = NULL;
+    restride_plan *plan = NULL;
+    char *text = NULL;
+    restride_status status = restride_group_create(&group, NULL, NULL, 0, 1);
+    if (status == RESTRIDE_OK)
+        status = test_host_engine(&engine, THREADS);
+    if (status == RESTRIDE_OK)
+        status = restride_plan_redistribute(&plan, group, engine, c->dims, c->from, c->to, 0, NULL);
+    if (status == RESTRIDE_OK) {
+        text = restride_plan_describe(plan);
+        status = text == NULL ? RESTRIDE_OUT_OF_MEMORY : restride_execute(plan, data);
+    }
+    free(text);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    restride_group_destroy(group);
+    return status;
+}
+
 static restride_status run_accessor(const void *parameters, unsigned char *data)
 {
     const conversion *c = parameters;
@@ -312,12 +337,14 @@ static void test_layouts(void **state)
         "i:700 f{ float x; struct { short k[3]; double m; } inner[2]; char tail; }", "i f",
         "i/32 f i%32"};
     static const conversion typed = {"y:64 x:256 float", "y x", "x/8 y x%8"};
+    static const conversion spread = {"y:64 x:256 float", "@y/64 y%64 x", "@x/256 x%64 y x/64%4"};
     static const conversion grid = {"y:64 x:256 e:20", "y x e", "y/32 x/128 e y%32 x%128"};
     static const scenario scenarios[] = {
         {"tiles", run_convert, &tiles, 8},
         {"other tiles", run_convert, &other_tiles, 8},
         {"tiles in one call", run_convert_once, &tiles, 8},
         {"tiles with a kept plan", run_convert_kept, &tiles, 8},
+        {"redistribution", run_redistribute, &spread, 30},
         {"accessor of a record", run_accessor, &nested, 8},
         {"accessor of a grid", run_accessor, &grid, 8},
         {"class of a record", run_class, &nested, 8},

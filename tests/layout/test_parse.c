@@ -298,6 +298,41 @@ static void test_each_mistake_has_its_sentence(void **state)
     }
 }
 
+/* Layouts that are spread over processes have no offsets, so only spread.h takes them. */
+static void test_spread_terms_are_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expression;
+        const char *words; /* NULL: it is right */
+    } cases[] = {
+        {"@r/3 r%3 c", NULL},
+        {"r/4 @ r/2%2 r%2 c", NULL},
+        {"r%3 @r/3 c", NULL},
+        {"@r @c", NULL},
+        {"@r/3 c", "the part r%3 is missing"},
+        {"@r/3 @r%3 r%3 c", "covers already"},
+        {"@@r c", "a term such as i, i/32"},
+        {"@ r/4:pad r%4 c", "r is padded"},
+        {"@r/4 r%2 r/2%2 c", "4 does not divide the extent 7"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        restride_layout *layout;
+        const restride_status status =
+            rs_layout_parse_spread(&layout, "r:7 c:5", cases[i].expression, NULL);
+        if ((cases[i].words == NULL) != (status == RESTRIDE_OK) ||
+            (cases[i].words != NULL && strstr(restride_last_error(), cases[i].words) == NULL))
+            fail_msg("\"%s\": %s", cases[i].expression, restride_last_error());
+        restride_layout_destroy(layout);
+        assert_int_equal(restride_layout_parse(&layout, "r:7 c:5", cases[i].expression),
+                         RESTRIDE_SYNTAX);
+        assert_null(layout);
+    }
+    restride_layout *layout;
+    assert_int_equal(restride_layout_parse(&layout, "r:7 c:5", "r/3 @r%3 c"), RESTRIDE_SYNTAX);
+    assert_non_null(strstr(restride_last_error(), "At character 5 of the layout"));
+}
+
 static void test_characters_not_bytes_are_counted(void **state)
 {
     (void)state;
@@ -353,9 +388,10 @@ static void test_random_words(void **state)
     (void)state;
     /* The first of them are those of expressions. */
     static const char *const words[] = {
-        "i ", "f ",   "i/4 ", "i%4 ", "i/4:pad ", "i/8", "%2 ",     ":pad ", "i%",        "f/3",
-        "g",  "4",    "{",    "}",    "float",    "x;",  "struct{", "y[2]",  ";",         "i:4 ",
-        ",",  "\xc3", "f{",   "i:",   "-",        "\t",  "char ",   "0 ",    "9999999999"};
+        "i ",    "f ",  "i/4 ",    "i%4 ", "i/4:pad ", "i/8",  "%2 ",       ":pad ",
+        "i%",    "f/3", "g",       "4",    "{",        "}",    "@",         "@i ",
+        "float", "x;",  "struct{", "y[2]", ";",        "i:4 ", ",",         "\xc3",
+        "f{",    "i:",  "-",       "\t",   "char ",    "0 ",   "9999999999"};
     const size_t expression_words = 8;
     uint64_t random = 99;
     size_t parsed = 0;
@@ -404,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_types_behind_the_dimensions),
         cmocka_unit_test(test_blanks_are_free),
         cmocka_unit_test(test_each_mistake_has_its_sentence),
+        cmocka_unit_test(test_spread_terms_are_apart),
         cmocka_unit_test(test_characters_not_bytes_are_counted),
         cmocka_unit_test(test_long_texts_are_quoted_in_part),
         cmocka_unit_test(test_deep_nesting_is_refused),

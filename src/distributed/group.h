@@ -1,0 +1,38 @@
+/* Groups of processes, and how they agree. The public half is restride/distributed.h. */
+#ifndef RS_DISTRIBUTED_GROUP_H
+#define RS_DISTRIBUTED_GROUP_H
+
+#include "restride/distributed.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct restride_group {
+    restride_group_functions functions;
+    void *context;
+    int rank;
+    int size;
+    double seconds; /* that a call waits at most */
+    bool broken;    /* a call failed midway: messages may be under way */
+    void *words;    /* of all processes, while they agree */
+};
+
+/* A message is no larger. */
+enum { RS_GROUP_MESSAGE_BYTES = 1 << 30, RS_GROUP_NUMBERS = 8 };
+
+/*
+ * Tells all how this process fared, and what it works on: all get the first failure, with its
+ * sentence. RESTRIDE_INVALID_ARGUMENT: the processes work on different things. RESTRIDE_IO: one
+ * does not answer. Collective.
+ */
+restride_status rs_group_agree(restride_group *group, restride_status own, uint64_t work);
+
+/* Every process gives `count` numbers, RS_GROUP_NUMBERS at most, and gets the sums of all.
+ * Collective. */
+restride_status rs_group_sum(restride_group *group, double *numbers, size_t count);
+
+restride_status rs_group_begin(restride_group *group, const void *send, size_t send_bytes, int to,
+                               void *receive, size_t receive_bytes, int from, void **operation);
+restride_status rs_group_finish(restride_group *group, void *operation);
+
+#endif

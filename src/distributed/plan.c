@@ -1,0 +1,301 @@
+/* Public functions of redistributions: see redistribution.h. */
+#include "base/arithmetic.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "distributed/redistribution.h"
+#include "transpose/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 20, CHUNKS = 2, MOST_SCRATCH_BYTES = 64 << 20 };
+
+/* ---- arguments ---- */
+
+static uint64_t mix(uint64_t sum, const void *bytes, size_t count)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < count; i++)
+        sum = (sum ^ b[i]) * 0x100000001B3u; /* FNV-1a */
+    return sum;
+}
+
+static uint64_t mix_text(uint64_t sum, const char *text)
+{
+    return text == NULL ? mix(sum, "?", 1) : mix(sum, text, strlen(text) + 1);
+}
+
+static restride_status check_processes(const rs_redistribution_task *task)
+{
+    for (int side = 0; side < 2; side++) {
+        const size_t needed = task->counts.processes[side];
+        if (needed > (size_t)task->group->size)
+            return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                           "The layout \"%.200s\" needs %zu processes and the group has %d; start "
+                           "more, or write larger blocks.",
+                           task->layouts[side]->expression_text, needed, task->group->size);
+    }
+    return RESTRIDE_OK;
+}
+
+static restride_status check_arguments(rs_redistribution_task *task, const char *dimensions,
+                                       const char *from, const char *to)
+{
+    if (task->engine == NULL || dimensions == NULL || from == NULL || to == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_plan_redistribute needs an engine, dimensions and two layouts.");
+    if (task->engine->operations->transfer != NULL)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "The %s engine cannot redistribute; give an engine of the host.",
+                       task->engine->operations->name);
+    const char *texts[] = {from, to};
+    restride_status status = RESTRIDE_OK;
+    for (int side = 0; status == RESTRIDE_OK && side < 2; side++)
+        status = rs_layout_parse_spread(&task->layouts[side], dimensions, texts[side], NULL);
+    if (status == RESTRIDE_OK)
+        status = rs_layout_check_element(task->layouts[0], &task->unit);
+    size_t bytes;
+    if (status == RESTRIDE_OK && !rs_layout_count_bytes(task->layouts[0], task->unit, &bytes))
+        status = rs_fail(RESTRIDE_OVERFLOW, "The array \"%.200s\" is too large.", dimensions);
+    if (status == RESTRIDE_OK)
+        status = rs_counts_make(&task->counts, task->layouts[0], task->layouts[1], task->unit);
+    return status == RESTRIDE_OK ? check_processes(task) : status;
+}
+
+static size_t part_bytes(const rs_redistribution_task *task, int side)
+{
+    size_t bytes = 0;
+    const size_t rank = (size_t)task->group->rank;
+    for (size_t q = 0; q < task->counts.processes[1 - side]; q++)
+        bytes += side == 0 ? rs_counts_bytes(&task->counts, rank, q)
+                           : rs_counts_bytes(&task->counts, q, rank);
+    return bytes;
+}
+
+/* ---- running ---- */
+
+static restride_status run_passes(restride_plan *const passes[RS_LOCAL_PASSES], void *buffer,
+                                  bool *has_begun)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int i = 0; status == RESTRIDE_OK && i < RS_LOCAL_PASSES; i++) {
+        bool begun = false;
+        if (passes[i] != NULL)
+            status = rs_plan_run(passes[i], buffer, NULL, &begun);
+        *has_begun = *has_begun || begun || (passes[i] != NULL && status == RESTRIDE_OK);
+    }
+    return status;
+}
+
+static restride_status exchange(const rs_redistribution *r, size_t capacity, unsigned char *buffer,
+                                unsigned char *scratch)
+{
+    if (r->leaving > 0 && r->swapped + r->leaving < capacity)
+        memmove(buffer + capacity - r->leaving, buffer + r->swapped, r->leaving);
+    return rs_exchange(r->group, buffer, r->moves, r->move_count, scratch, r->chunk_bytes);
+}
+
+static size_t exchange_scratch(const rs_redistribution *r)
+{
+    return r->move_count == 0 ? 0 : CHUNKS * r->chunk_bytes;
+}
+
+/* All processes agree before a byte moves, before messages are sent, and at the end. */
+static restride_status run_agreed(const restride_plan *plan, unsigned char *buffer,
+                                  unsigned char *scratch, restride_status status, bool *has_begun)
+{
+    const rs_redistribution *r = plan->own;
+    status = rs_group_agree(r->group, status, r->work);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = run_passes(r->passes[0], buffer, has_begun);
+    status = rs_group_agree(r->group, status, r->work + 1);
+    if (status != RESTRIDE_OK)
+        return status;
+    *has_begun = *has_begun || r->move_count > 0;
+    status = exchange(r, plan->bytes, buffer, scratch);
+    if (status == RESTRIDE_OK)
+        status = run_passes(r->passes[1], buffer, has_begun);
+    return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);
+}
+
+static restride_status run(const restride_plan *plan, void *buffer, bool *has_begun)
+{
+    const rs_redistribution *r = plan->own;
+    const size_t scratch_bytes = exchange_scratch(r);
+    unsigned char *scratch = scratch_bytes == 0 ? NULL : malloc(scratch_bytes);
+    restride_status status = RESTRIDE_OK;
+    if (buffer == NULL && plan->bytes > 0)
+        status = rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                         "Process %d gives no buffer, and its part has %zu bytes.", r->group->rank,
+                         plan->bytes);
+    else if (scratch == NULL && scratch_bytes > 0)
+        status = rs_fail_memory("the chunks of messages");
+    *has_begun = false;
+    status = run_agreed(plan, buffer, scratch, status, has_begun);
+    if (!r->group->broken) /* else a message may still arrive there */
+        free(scratch);
+    return status;
+}
+
+/* ---- describing ---- */
+
+static size_t scratch_bytes(const restride_plan *plan)
+{
+    const rs_redistribution *r = plan->own;
+    size_t most = 0;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < RS_LOCAL_PASSES; i++)
+            most = rs_size_larger(most, restride_plan_scratch_bytes(r->passes[side][i]));
+    return most + exchange_scratch(r) + r->move_count * sizeof *r->moves;
+}
+
+static json_t *describe_passes(const rs_redistribution *r, int side)
+{
+    json_t *passes = json_array();
+    for (int i = 0; passes != NULL && i < RS_LOCAL_PASSES; i++)
+        if (r->passes[side][i] != NULL &&
+            json_array_append_new(passes, rs_plan_describe(r->passes[side][i])) != 0) {
+            json_decref(passes);
+            return NULL;
+        }
+    return passes;
+}
+
+static json_t *describe(const restride_plan *plan)
+{
+    const rs_redistribution *r = plan->own;
+    size_t sent = 0;
+    size_t messages = 0;
+    for (size_t i = 0; i < r->move_count; i++) {
+        sent += r->moves[i].to >= 0 ? r->moves[i].bytes : 0;
+        messages += r->moves[i].to >= 0 ? rs_size_divide_up(r->moves[i].bytes, r->chunk_bytes) : 0;
+    }
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "engine",
+        plan->engine->operations->name, "from", plan->from, "to", plan->to, "rank", r->group->rank,
+        "processes", r->group->size, "bytes", (json_int_t)plan->bytes, "bytes_before",
+        (json_int_t)r->bytes[0], "bytes_after", (json_int_t)r->bytes[1], "bytes_sent",
+        (json_int_t)sent, "rounds", (json_int_t)r->move_count, "messages", (json_int_t)messages,
+        "chunk_bytes", (json_int_t)r->chunk_bytes, "scratch_bytes", (json_int_t)scratch_bytes(plan),
+        "passes_before", describe_passes(r, 0), "passes_after", describe_passes(r, 1));
+}
+
+static void destroy(void *own)
+{
+    rs_redistribution *r = own;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < RS_LOCAL_PASSES; i++)
+            restride_plan_destroy(r->passes[side][i]);
+    free(r->moves);
+    free(r);
+}
+
+static const rs_plan_kind kind = {run, scratch_bytes, describe, destroy};
+
+/* ---- planning ---- */
+
+/* Of what is granted, half is for the local passes and a quarter for chunks; the list of messages
+ * finds room in the rest. */
+static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
+{
+    task->options.method = NULL;
+    r->chunk_bytes = CHUNK_BYTES;
+    if (task->granted != 0) {
+        r->chunk_bytes = rs_size_smaller(CHUNK_BYTES, task->granted / 4 / CHUNKS);
+        r->chunk_bytes = rs_size_larger(r->chunk_bytes, 1);
+        task->options.scratch_bytes = rs_size_larger(task->granted / 2, 1);
+        return;
+    }
+    const rs_engine_traits traits = task->engine->operations->traits(task->engine);
+    const size_t larger = rs_size_larger(r->bytes[0], r->bytes[1]);
+    if (rs_fit_bound(larger, &traits, NULL) > MOST_SCRATCH_BYTES)
+        task->options.scratch_bytes = MOST_SCRATCH_BYTES - CHUNKS * CHUNK_BYTES;
+}
+
+static restride_status check_scratch(const restride_plan *plan, size_t granted)
+{
+    const size_t taken = scratch_bytes(plan);
+    if (granted == 0 || taken <= granted)
+        return RESTRIDE_OK;
+    return rs_fail(RESTRIDE_UNSUPPORTED,
+                   "The passes and messages of this redistribution take %zu bytes of scratch "
+                   "memory; grant so much instead of %zu.",
+                   taken, granted);
+}
+
+static restride_status create_plan(restride_plan **plan, const rs_redistribution_task *task,
+                                   rs_redistribution *r)
+{
+    restride_status status =
+        rs_plan_create(plan, task->engine, rs_size_larger(r->bytes[0], r->bytes[1]),
+                       task->layouts[0]->expression_text, task->layouts[1]->expression_text);
+    if (status == RESTRIDE_OK) {
+        (*plan)->kind = &kind;
+        (*plan)->own = r;
+        status = check_scratch(*plan, task->granted);
+    }
+    return status;
+}
+
+/* What the agreed arguments make; it fails on all processes or on none. */
+static restride_status make(restride_plan **plan, rs_redistribution_task *task,
+                            rs_redistribution *r)
+{
+    for (int side = 0; side < 2; side++)
+        r->bytes[side] = part_bytes(task, side);
+    share_scratch(task, r);
+    restride_status status = rs_redistribution_plan_local(task, r);
+    if (!r->group->broken)
+        status = rs_group_agree(r->group, status, r->work);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = rs_redistribution_plan_messages(task, r);
+    if (status == RESTRIDE_OK)
+        status = create_plan(plan, task, r);
+    return rs_group_agree(r->group, status, r->work);
+}
+
+restride_status restride_plan_redistribute(restride_plan **plan, restride_group *group,
+                                           restride_engine *engine, const char *dimensions,
+                                           const char *from, const char *to, size_t element_bytes,
+                                           const restride_plan_options *options)
+{
+    if (plan != NULL)
+        *plan = NULL;
+    if (plan == NULL || group == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_plan_redistribute needs a group and a place for the plan.");
+    rs_redistribution_task task = {.group = group, .engine = engine, .unit = element_bytes};
+    if (options != NULL) {
+        task.options = *options;
+        task.granted = options->scratch_bytes;
+    }
+    rs_redistribution *r = calloc(1, sizeof *r);
+    restride_status status =
+        r == NULL ? rs_fail_memory("a plan") : check_arguments(&task, dimensions, from, to);
+    uint64_t work = mix_text(mix_text(mix_text(0xCBF29CE484222325u, dimensions), from), to);
+    const size_t numbers[] = {element_bytes, task.granted, (size_t)group->size};
+    work = mix(work, numbers, sizeof numbers);
+    status = rs_group_agree(group, status, work);
+    if (status == RESTRIDE_OK) {
+        r->group = group;
+        r->work = work;
+        status = make(plan, &task, r);
+    }
+    if (status != RESTRIDE_OK && *plan == NULL && r != NULL)
+        destroy(r);
+    if (status != RESTRIDE_OK) {
+        restride_plan_destroy(*plan); /* and what it has */
+        *plan = NULL;
+    }
+    rs_counts_free(&task.counts);
+    restride_layout_destroy(task.layouts[0]);
+    restride_layout_destroy(task.layouts[1]);
+    return status;
+}
+
+size_t restride_plan_local_bytes(const restride_plan *plan)
+{
+    return restride_plan_bytes(plan);
+}

@@ -1,0 +1,290 @@
+/* Redistributions among threads as processes, against the definition: TEST [SEED COUNT]. */
+#include "cases.h"
+#include "cmocka_all.h"
+#include "random_cases.h"
+#include "threads.h"
+
+#include "restride/distributed.h"
+#include "restride/restride.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GUARD_BYTES = 64, GUARD = 0xA5 };
+
+static uint64_t first_seed = 1;
+static size_t case_count = 400;
+
+typedef struct {
+    redistribution_case c;
+    pthread_mutex_t lock;
+    int refused;
+    int failed;
+    char sentence[512];
+} shared_case;
+
+static void note(shared_case *shared, int *counter, const char *sentence)
+{
+    pthread_mutex_lock(&shared->lock);
+    (*counter)++;
+    snprintf(shared->sentence, sizeof shared->sentence, "%s", sentence);
+    pthread_mutex_unlock(&shared->lock);
+}
+
+/* Runs a plan on a buffer of exactly its size, between guards. */
+static const char *run(const redistribution_case *c, size_t rank, restride_plan *plan)
+{
+    const size_t bytes = restride_plan_local_bytes(plan);
+    const size_t before = c->bytes[0][rank];
+    const size_t after = c->bytes[1][rank];
+    if (bytes != (before > after ? before : after))
+        return "the local bytes are wrong";
+    unsigned char *memory = malloc(bytes + 2 * GUARD_BYTES);
+    unsigned char *part = memory + GUARD_BYTES;
+    memset(memory, GUARD, bytes + 2 * GUARD_BYTES);
+    fill_part(c, rank, part);
+    const char *wrong = NULL;
+    if (restride_execute(plan, bytes == 0 ? NULL : part) != RESTRIDE_OK)
+        wrong = restride_last_error();
+    else if (!part_is_right(c, rank, part))
+        wrong = "a byte is wrong";
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        if (memory[i] != GUARD || part[bytes + i] != GUARD)
+            wrong = "a guard was overwritten";
+    free(memory);
+    return wrong;
+}
+
+static void work(restride_group *group, void *context)
+{
+    shared_case *shared = context;
+    const redistribution_case *c = &shared->c;
+    const restride_plan_options options = {.scratch_bytes = c->scratch_bytes};
+    restride_engine *engine;
+    restride_plan *plan;
+    restride_group_set_timeout(group, 60);
+    if (restride_engine_create_host(&engine, 1) != RESTRIDE_OK)
+        abort();
+    restride_status status = restride_plan_redistribute(
+        &plan, group, engine, c->dims, c->layouts[0], c->layouts[1], c->elem_size, &options);
+    if (status == RESTRIDE_UNSUPPORTED)
+        note(shared, &shared->refused, restride_last_error());
+    else if (status != RESTRIDE_OK)
+        note(shared, &shared->failed, restride_last_error());
+    if (status == RESTRIDE_OK && c->scratch_bytes != 0 &&
+        restride_plan_scratch_bytes(plan) > c->scratch_bytes)
+        note(shared, &shared->failed, "more scratch memory than was granted");
+    if (status == RESTRIDE_OK) {
+        const char *wrong = run(c, (size_t)restride_group_rank(group), plan);
+        if (wrong != NULL)
+            note(shared, &shared->failed, wrong);
+    }
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+}
+
+static void random_redistributions(void **state)
+{
+    (void)state;
+    size_t refused = 0;
+    size_t refused_freely = 0;
+    for (size_t i = 0; i < case_count; i++) {
+        shared_case shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        make_case(&shared.c, first_seed + i);
+        run_processes(shared.c.processes, work, &shared);
+        const redistribution_case *c = &shared.c;
+        if (shared.failed != 0 || (shared.refused != 0 && shared.refused != c->processes))
+            fail_msg("seed %zu: %d processes, \"%s\" from \"%s\" to \"%s\", elements of %zu, "
+                     "scratch %zu: %s",
+                     (size_t)first_seed + i, c->processes, c->dims, c->layouts[0], c->layouts[1],
+                     c->elem_size, c->scratch_bytes, shared.sentence);
+        refused += shared.refused != 0;
+        refused_freely += shared.refused != 0 && c->scratch_bytes == 0;
+        if (shared.refused != 0 && c->scratch_bytes == 0)
+            printf("refused, seed %zu: \"%s\" from \"%s\" to \"%s\": %s\n", (size_t)first_seed + i,
+                   c->dims, c->layouts[0], c->layouts[1], shared.sentence);
+        free_case(&shared.c);
+    }
+    printf("%zu cases; refused: %zu for want of scratch memory, %zu others\n", case_count,
+           refused - refused_freely, refused_freely);
+    assert_true(refused * 2 < case_count);
+}
+
+/* ---- failures ---- */
+
+/* What each process does wrong, and what all get for it. */
+typedef struct {
+    const char *froms[3]; /* of each process */
+    size_t scratch[3];
+    bool no_buffer[3];
+    double seconds;
+    restride_status planned; /* on all */
+    restride_status executed;
+    const char *words; /* of some process */
+    bool heard[3];     /* it has said them */
+} fault;
+
+static void fail_on_purpose(restride_group *group, void *context)
+{
+    fault *f = context;
+    const int rank = restride_group_rank(group);
+    const restride_plan_options options = {.scratch_bytes = f->scratch[rank]};
+    float part[12];
+    float before[12];
+    for (int i = 0; i < 12; i++)
+        part[i] = before[i] = (float)(100 * rank + i);
+    restride_engine *engine;
+    restride_plan *plan;
+    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    restride_group_set_timeout(group, f->seconds);
+    restride_group_set_timeout(group, -1); /* is ignored */
+    restride_status status = restride_plan_redistribute(&plan, group, engine, "r:6 c:6 float",
+                                                        f->froms[rank], "@c/2 c%2 r", 0, &options);
+    if (status != f->planned)
+        fail_msg("process %d: planned with %s, %s", rank, restride_status_name(status),
+                 restride_last_error());
+    if (status == RESTRIDE_OK) {
+        status = restride_execute(plan, f->no_buffer[rank] ? NULL : part);
+        if (status != f->executed)
+            fail_msg("process %d: run with %s, %s", rank, restride_status_name(status),
+                     restride_last_error());
+        if (strstr(restride_last_error(), "unchanged") != NULL)
+            assert_memory_equal(part, before, sizeof part);
+    }
+    f->heard[rank] = strstr(restride_last_error(), f->words) != NULL;
+    if (status == RESTRIDE_IO) { /* and again: the group is no more */
+        assert_int_equal(restride_plan_redistribute(&plan, group, engine, "r:6 c:6 float",
+                                                    "@r/2 r%2 c", "@c/2 c%2 r", 0, NULL),
+                         RESTRIDE_IO);
+        assert_null(plan);
+        plan = NULL;
+    }
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+}
+
+#define ROWS "@r/2 r%2 c"
+
+static void each_process_hears_of_a_failure(void **state)
+{
+    (void)state;
+    fault faults[] = {
+        {.froms = {ROWS, ROWS, "@r/2 c r%2"},
+         .planned = RESTRIDE_INVALID_ARGUMENT,
+         .words = "gives other arguments than process 0"},
+        {.froms = {ROWS, ROWS, ROWS},
+         .scratch = {0, 9999999, 0},
+         .planned = RESTRIDE_INVALID_ARGUMENT,
+         .words = "gives other arguments than process 0"},
+        {.froms = {ROWS, "@r/2 c", ROWS}, .planned = RESTRIDE_SYNTAX, .words = "r%2 is missing"},
+        {.froms = {"@r r%1 c", "@r r%1 c", "@r r%1 c"},
+         .planned = RESTRIDE_INVALID_ARGUMENT,
+         .words = "needs 6 processes and the group has 3"},
+        {.froms = {ROWS, ROWS, ROWS},
+         .scratch = {100, 100, 100},
+         .planned = RESTRIDE_UNSUPPORTED,
+         .words = "scratch memory"},
+        {.froms = {ROWS, ROWS, ROWS},
+         .no_buffer = {false, false, true},
+         .executed = RESTRIDE_INVALID_ARGUMENT,
+         .words = "gives no buffer"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        faults[i].seconds = 60;
+        run_processes(3, fail_on_purpose, &faults[i]);
+        for (int p = 0; p < 3; p++)
+            if (!faults[i].heard[p])
+                fail_msg("fault %zu: process %d did not hear \"%s\"", i, p, faults[i].words);
+    }
+}
+
+/* A process whose messages stop: all end within the time-out, and say that the buffers are lost. */
+static void none_waits_for_ever(void **state)
+{
+    (void)state;
+    for (int after = 0; after < 2; after++) {
+        fault f = {.froms = {ROWS, ROWS, ROWS},
+                   .seconds = 0.5,
+                   .executed = RESTRIDE_IO,
+                   .words = "serves no more calls"};
+        struct timespec begun;
+        struct timespec ended;
+        clock_gettime(CLOCK_MONOTONIC, &begun);
+        fail_message(1, after);
+        run_processes(3, fail_on_purpose, &f);
+        fail_message(-1, -1);
+        clock_gettime(CLOCK_MONOTONIC, &ended);
+        assert_true(ended.tv_sec - begun.tv_sec < 5);
+    }
+}
+
+static void groups_check_their_arguments(void **state)
+{
+    (void)state;
+    restride_group *group;
+    assert_int_equal(restride_group_create(&group, NULL, NULL, 0, 2), RESTRIDE_INVALID_ARGUMENT);
+    assert_null(group);
+    assert_int_equal(restride_group_create(&group, NULL, NULL, 1, 1), RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_group_create(NULL, NULL, NULL, 0, 1), RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_group_create(&group, NULL, NULL, 0, 1), RESTRIDE_OK);
+    assert_int_equal(restride_group_rank(group), 0);
+    assert_int_equal(restride_group_size(group), 1);
+    restride_plan *plan;
+    assert_int_equal(restride_plan_redistribute(&plan, group, NULL, "r:4 float", "r", "r", 0, NULL),
+                     RESTRIDE_INVALID_ARGUMENT);
+    assert_null(plan);
+    restride_group_destroy(group);
+    restride_group_destroy(NULL);
+    assert_int_equal(restride_group_rank(NULL), 0);
+    assert_int_equal(restride_group_size(NULL), 0);
+    assert_int_equal(restride_plan_local_bytes(NULL), 0);
+}
+
+/* ---- what is told ---- */
+
+static void describe(restride_group *group, void *context)
+{
+    size_t *sent = context;
+    const int rank = restride_group_rank(group);
+    restride_engine *engine;
+    restride_plan *plan;
+    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(restride_plan_redistribute(&plan, group, engine, "r:8 c:8 float", "@r/4 r%4 c",
+                                                "@c/4 c%4 r", 0, NULL),
+                     RESTRIDE_OK);
+    char *text = restride_plan_describe(plan);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"processes\": 2"));
+    assert_non_null(strstr(text, "\"bytes_before\": 128"));
+    const char *bytes = strstr(text, "\"bytes_sent\": ");
+    assert_non_null(bytes);
+    sent[rank] = strtoul(bytes + strlen("\"bytes_sent\": "), NULL, 10);
+    free(text);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+}
+
+/* Half of what each of two processes has goes to the other, and no byte more. */
+static void a_plan_tells_what_it_sends(void **state)
+{
+    (void)state;
+    size_t sent[2] = {0, 0};
+    run_processes(2, describe, sent);
+    assert_int_equal(sent[0], 64);
+    assert_int_equal(sent[1], 64);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_redistributions),
+        cmocka_unit_test(each_process_hears_of_a_failure),
+        cmocka_unit_test(none_waits_for_ever),
+        cmocka_unit_test(groups_check_their_arguments),
+        cmocka_unit_test(a_plan_tells_what_it_sends),
+    };
+    random_cases(argc, argv, &first_seed, &case_count);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

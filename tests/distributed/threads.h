@@ -1,0 +1,19 @@
+/* A group whose processes are threads of this one, for tests. */
+#ifndef RS_TESTS_DISTRIBUTED_THREADS_H
+#define RS_TESTS_DISTRIBUTED_THREADS_H
+
+#include "restride/distributed.h"
+
+#include <stdbool.h>
+
+/* What one of them does; its group is destroyed for it. */
+typedef void process_work(restride_group *group, void *context);
+
+/* Runs `size` processes until all have ended. Messages that were begun and never matched, or whose
+ * two sides differ, fail the test. */
+void run_processes(int size, process_work *work, void *context);
+
+/* The next message that process `rank` begins fails after so many; -1: none does. */
+void fail_message(int rank, int after);
+
+#endif
