@@ -3,15 +3,17 @@
  * larger ones.
  */
 #include "cmocka_all.h"
+#include "engine/slots.h"
 #include "host_engine.h"
 #include "reference.h"
 #include "restride/restride.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANK = 16 };
+enum { MOST_RANK = 16, BOX_BYTES = 6 << 10, CHIP_BYTES = 2 << 10 };
 
 typedef struct {
     int rank;
@@ -20,6 +22,7 @@ typedef struct {
     size_t unit;
     int threads;
     size_t scratch;
+    bool whole; /* by the stages that take all axes at once */
 } problem;
 
 static size_t element_count(const problem *p)
@@ -70,12 +73,55 @@ static void say(const problem *p, uint64_t seed)
                   p->scratch, (unsigned long long)seed);
 }
 
+/* A chip of a few kilobytes, and the cheapest stages are those that take all axes at once, which
+ * the host has for such tests. */
+static double whole_cost(const restride_engine *engine, const rs_transpose_task *task,
+                         size_t scratch_limit)
+{
+    (void)engine;
+    (void)scratch_limit;
+    size_t bytes = task->rows * task->cols * task->unit;
+    rs_slots slots;
+    switch (task->method) {
+    case RS_TRANSPOSE_ON_CHIP:
+        return bytes <= CHIP_BYTES ? 1.1 : INFINITY;
+    case RS_TRANSPOSE_BOXES:
+        return rs_slots_of(&slots, task) ? 1 + 1 / (double)task->tile : INFINITY;
+    case RS_TRANSPOSE_SLOTS:
+        return rs_slots_of(&slots, task) ? 1.1 : INFINITY;
+    case RS_TRANSPOSE_CHAINS:
+    case RS_TRANSPOSE_SQUARE:
+        return 4;
+    default:
+        return INFINITY;
+    }
+}
+
+static rs_engine_traits whole_traits(const restride_engine *engine)
+{
+    return (rs_engine_traits){.chip_bytes = CHIP_BYTES,
+                              .group_bytes = CHIP_BYTES,
+                              .box_bytes = BOX_BYTES,
+                              .line_bytes = 64,
+                              .workers = 4,
+                              .chip_only = true,
+                              .cost = whole_cost,
+                              .engine = engine,
+                              .least_cost = 1};
+}
+
+static size_t whole_stages; /* of the plans so far */
+
 static void run(const problem *p, unsigned char *data, uint64_t seed)
 {
     restride_engine *engine;
     restride_plan *plan;
     const restride_plan_options options = {.scratch_bytes = p->scratch};
     assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
+    rs_engine_operations operations = *engine->operations;
+    operations.traits = whole_traits;
+    if (p->whole)
+        engine->operations = &operations;
     if (restride_plan_permute_with(&plan, engine, p->rank, p->dims, p->axes, p->unit, &options) !=
         RESTRIDE_OK) {
         say(p, seed);
@@ -85,6 +131,10 @@ static void run(const problem *p, unsigned char *data, uint64_t seed)
                                    : element_count(p) * p->unit / 200 +
                                          (size_t)(p->threads > 0 ? p->threads : 64) * (4 << 20);
     assert_true(restride_plan_scratch_bytes(plan) <= bound);
+    char *text = p->whole ? restride_plan_describe(plan) : NULL;
+    for (const char *c = text; c != NULL && (c = strstr(c, "all of an array")) != NULL; c++)
+        whole_stages++;
+    free(text);
     assert_int_equal(restride_execute(plan, data), RESTRIDE_OK);
     restride_plan_destroy(plan);
     restride_engine_destroy(engine);
@@ -126,7 +176,7 @@ static void shuffle(problem *p, uint64_t *seed)
     }
 }
 
-static void check_random(uint64_t *seed, int most_rank, size_t most_bytes)
+static void check_random(uint64_t *seed, int most_rank, size_t most_bytes, bool whole)
 {
     static const size_t units[] = {1, 2, 4, 8, 4, 12, 16, 3};
     problem p = {.rank = 1 + (int)test_random(seed, (size_t)most_rank),
@@ -145,6 +195,8 @@ static void check_random(uint64_t *seed, int most_rank, size_t most_bytes)
         p.dims[other] = held;
     }
     shuffle(&p, seed);
+    p.whole = whole;
+    p.scratch = whole ? 2 * element_count(&p) * p.unit + 4096 : 0;
     check(&p, test_random(seed, 65), *seed);
 }
 
@@ -168,7 +220,16 @@ static void test_generated(void **state)
     (void)state;
     uint64_t seed = 404;
     for (int i = 0; i < 120; i++)
-        check_random(&seed, 7, i % 8 == 0 ? 2 << 20 : 100000);
+        check_random(&seed, 7, i % 8 == 0 ? 2 << 20 : 100000, false);
+}
+
+static void test_whole(void **state)
+{
+    (void)state;
+    uint64_t seed = 406;
+    for (int i = 0; i < 300; i++)
+        check_random(&seed, 6, i % 3 == 0 ? 4000 : 60000, true);
+    assert_in_range(whole_stages, 300, 2000);
 }
 
 static void test_high_rank(void **state)
@@ -189,7 +250,7 @@ static void test_long(void **state)
     (void)state;
     uint64_t seed = 405;
     for (int i = 0; i < 3000; i++)
-        check_random(&seed, 7, i % 50 == 0 ? 60 << 20 : i % 8 == 0 ? 2 << 20 : 50000);
+        check_random(&seed, 7, i % 50 == 0 ? 60 << 20 : i % 8 == 0 ? 2 << 20 : 50000, false);
 }
 
 static void test_refusals(void **state)
@@ -263,6 +324,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_order_of_four),
         cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_whole),
         cmocka_unit_test(test_high_rank),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_describe),
