@@ -317,9 +317,7 @@ static void free_all(rs_application *a)
             free(tables[t][g]);
         free(tables[t]);
     }
-    for (size_t e = 0; e < a->edit_count; e++)
-        free(a->edits[e].text);
-    free(a->edits);
+    rs_edits_free(&a->edits);
     rs_propagation_free(&a->found);
     rs_model_set_free(&a->set);
     rs_program_free(&a->program);

@@ -9,36 +9,11 @@
 
 /* ---- edits ---- */
 
-static restride_status add_edit(rs_application *a, size_t begin, size_t end, rs_text *text)
-{
-    if (a->edit_count == a->edit_capacity) {
-        size_t wanted = a->edit_capacity == 0 ? 64 : 2 * a->edit_capacity;
-        rs_edit *grown = realloc(a->edits, wanted * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("an output");
-        a->edits = grown;
-        a->edit_capacity = wanted;
-    }
-    rs_text_add(text, "", 0);
-    char *taken = rs_text_take(text);
-    if (taken == NULL)
-        return rs_fail_memory("an output");
-    a->edits[a->edit_count++] = (rs_edit){begin, end, taken};
-    return RESTRIDE_OK;
-}
-
 static restride_status replace(rs_application *a, size_t begin, size_t end, const char *by)
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_add_string(&text, by);
-    return add_edit(a, begin, end, &text);
-}
-
-static int compare_edits(const void *x, const void *y)
-{
-    const rs_edit *a = x, *b = y;
-    return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
-                                : (a->end > b->end) - (a->end < b->end);
+    return rs_edits_add(&a->edits, begin, end, &text);
 }
 
 /* The layout of a class by its number, as part of the flattening function's name; a source that was
@@ -106,7 +81,7 @@ static restride_status edit_access(rs_application *a, const rs_grid_access *acce
             rs_text_add_string(&text, ", ");
         }
         rs_text_add_string(&text, "(");
-        status = add_edit(a, open, open + 1, &text);
+        status = rs_edits_add(&a->edits, open, open + 1, &text);
         if (status == RESTRIDE_OK)
             status = replace(a, close, close + 1, d == last ? "))]" : ")");
         if (status == RESTRIDE_OK && d > 0)
@@ -159,7 +134,7 @@ static restride_status edit_measure(rs_application *a, const rs_grid_measure *me
     for (int d = measure->depth; d < grid->rank; d++)
         rs_text_format(&text, " * (%s)", grid->extents[d]);
     rs_text_add_string(&text, ")");
-    return add_edit(a, node->begin, node->end, &text);
+    return rs_edits_add(&a->edits, node->begin, node->end, &text);
 }
 
 restride_status rs_application_edit(rs_application *a)
@@ -173,8 +148,7 @@ restride_status rs_application_edit(rs_application *a)
     for (int i = 0; status == RESTRIDE_OK && i < a->found.measure_count; i++)
         if (is_flattened(a, a->found.measures[i].grid))
             status = edit_measure(a, &a->found.measures[i]);
-    if (a->edit_count > 0)
-        qsort(a->edits, a->edit_count, sizeof *a->edits, compare_edits);
+    rs_edits_sort(&a->edits);
     return status;
 }
 
@@ -307,10 +281,10 @@ restride_status rs_application_write(const rs_application *a, char **source)
     restride_status status = add_functions(a, &out);
     const char *shown = a->program.flat.shown;
     size_t at = 0;
-    for (size_t e = 0; e < a->edit_count; e++) {
-        rs_text_add(&out, shown + at, a->edits[e].begin - at);
-        rs_text_add_string(&out, a->edits[e].text);
-        at = a->edits[e].end;
+    for (size_t e = 0; e < a->edits.count; e++) {
+        rs_text_add(&out, shown + at, a->edits.list[e].begin - at);
+        rs_text_add_string(&out, a->edits.list[e].text);
+        at = a->edits.list[e].end;
     }
     rs_text_add_string(&out, shown + at);
     *source = status == RESTRIDE_OK ? rs_text_take(&out) : NULL;

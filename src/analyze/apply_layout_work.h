@@ -10,13 +10,9 @@
 #include "analyze/program.h"
 #include "analyze/propagate.h"
 
-#include <jansson.h>
+#include "source/edits.h"
 
-/* A part of the text that is replaced. */
-typedef struct {
-    size_t begin, end;
-    char *text;
-} rs_edit;
+#include <jansson.h>
 
 typedef struct {
     const json_t *request;
@@ -27,8 +23,7 @@ typedef struct {
     char **reasons; /* by grid: why there is none */
     char **layouts; /* by class: the layout; NULL: rows */
     char **refused; /* by class: why it has none */
-    rs_edit *edits;
-    size_t edit_count, edit_capacity;
+    rs_edits edits;
     rs_memory_parallelism launch;
 } rs_application;
 

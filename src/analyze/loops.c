@@ -6,7 +6,6 @@
 #include "analyze/changes.h"
 #include "source/query.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

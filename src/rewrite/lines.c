@@ -118,3 +118,26 @@ void rs_numbered_start_line(rs_numbered_text *out, size_t offset)
     if (line > 0)
         write_number(out, out->lines.items[line - 1].file, out->lines.items[line - 1].number);
 }
+
+restride_status rs_numbered_edit(const rs_flat *flat, rs_edits *edits, char **source)
+{
+    rs_numbered_text out = {flat, {NULL, 0}, RS_TEXT_EMPTY, 0, (size_t)-1, 1};
+    restride_status status = rs_source_lines_read(flat, &out.lines);
+    if (status != RESTRIDE_OK)
+        return status;
+    rs_edits_sort(edits);
+    size_t at = 0;
+    for (size_t i = 0; i < edits->count; i++) {
+        const rs_edit *e = &edits->list[i];
+        rs_numbered_add(&out, at, e->begin, true);
+        rs_text_add_string(&out.text, e->text);
+        for (size_t c = e->begin; c < e->end; c++)
+            if (flat->text[c] == '\n')
+                rs_text_add_string(&out.text, "\n");
+        at = e->end;
+    }
+    rs_numbered_add(&out, at, flat->appendix, true);
+    free(out.lines.items);
+    *source = rs_text_take(&out.text);
+    return *source != NULL ? RESTRIDE_OK : rs_fail_memory("the new source");
+}

@@ -3,6 +3,7 @@
 #define RS_REWRITE_LINES_H
 
 #include "base/text.h"
+#include "source/edits.h"
 #include "source/flatten.h"
 
 /* The lines of the flat text, with the user's numbers for them. */
@@ -35,5 +36,9 @@ void rs_numbered_add(rs_numbered_text *out, size_t begin, size_t end, bool numbe
 /* Goes to a new line if anything is on the last one, and gives the next one the number of the flat
  * text's byte. */
 void rs_numbered_start_line(rs_numbered_text *out, size_t offset);
+
+/* The flat text with these edits, which come into order; what follows an edit keeps its line. The
+ * caller frees *source. */
+restride_status rs_numbered_edit(const rs_flat *flat, rs_edits *edits, char **source);
 
 #endif

@@ -342,8 +342,8 @@ static rs_beside where_beside(const rs_rewriting *r)
     return is_cuda(r) ? RS_BESIDE_ALONE : RS_BESIDE_FIRST;
 }
 
-/* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
-restride_status rs_read_source(rs_rewriting *r, bool *stopped)
+/* What the text of the request alone is enough to keep the source for. */
+static restride_status check_request(rs_rewriting *r, const char *options, bool *stopped)
 {
     *stopped = true;
     if (r->options.refused != NULL)
@@ -358,21 +358,16 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     if (defines_own_name(&r->options))
         return rs_keep_source(r, "the build options define names that start with restride_",
                               r->file, 0);
-    const char *options = rs_request_text(r->request, "options", "");
     if (strpbrk(options, "'\\") != NULL)
         return rs_keep_source(r, "compilers disagree on the quotes in the build options", r->file,
                               0);
     restride_status status = check_questions(r, r->source, r->file, stopped);
-    if (status == RESTRIDE_OK && !*stopped)
-        status = check_questions(r, options, build_options, stopped);
-    if (status != RESTRIDE_OK || *stopped)
-        return status;
-    note_differences(r, r->file, r->source);
-    note_place_without_lines(&r->operators, build_options, strchr(options, '#') != NULL);
-    note_place_without_lines(&r->device_names, build_options,
-                             rs_cpp_differs_device_names(options, is_cuda(r)) > 0);
-    note_place_without_lines(&r->device_names, device_macros, has_unusual_macro(r));
-    *stopped = true;
+    return status == RESTRIDE_OK && !*stopped ? check_questions(r, options, build_options, stopped)
+                                              : status;
+}
+
+static restride_status flatten(rs_rewriting *r, bool *stopped)
+{
     rs_text appendix = RS_TEXT_EMPTY;
     rs_annotations_write(&r->annotations, r->file, &appendix);
     const rs_flat_request request = {.source = r->source,
@@ -385,21 +380,17 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
                                          json_is_true(json_object_get(r->request, "comments")),
                                      .beside = where_beside(r),
                                      .stays = is_cuda(r) ? all_stay : NULL};
-    status = appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
+    restride_status status =
+        appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
-    if (status == RESTRIDE_IO)
-        return rs_reply_error(r, restride_last_error(), false);
-    if (status != RESTRIDE_OK)
-        return status;
-    status = put_includes(r);
-    if (status == RESTRIDE_OK)
-        status = check_headers(r, stopped);
-    if (status == RESTRIDE_OK && !*stopped)
-        status = ask_for_macros(r, stopped);
-    if (status == RESTRIDE_OK && !*stopped)
-        status = keep_for_conditions(r, stopped);
-    if (status != RESTRIDE_OK || *stopped)
-        return status;
+    *stopped = status != RESTRIDE_OK;
+    return status == RESTRIDE_IO ? rs_reply_error(r, restride_last_error(), false) : status;
+}
+
+/* What the flat text is enough to keep the source for, or to have nothing to do. */
+static restride_status check_flat(rs_rewriting *r, bool *stopped)
+{
+    size_t where;
     *stopped = true;
     if (r->flat.failure != NULL)
         return rs_keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
@@ -411,11 +402,36 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         return rs_keep_flat(r, where, "the packing of structures depends on a macro");
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return rs_keep_flat(r, where, "the source uses names that start with restride_");
-    if (json_object_size(json_object_get(r->request, "layouts")) == 0 &&
-        json_object_size(json_object_get(r->request, "references")) == 0 &&
-        json_object_size(json_object_get(r->request, "config")) == 0 && r->annotations.count == 0 &&
-        !may_declare(r))
-        return RESTRIDE_OK; /* and libclang's start is saved */
-    *stopped = false;
-    return parse(r);
+    /* Without anything to change libclang's start is saved. */
+    *stopped = json_object_size(json_object_get(r->request, "layouts")) == 0 &&
+               json_object_size(json_object_get(r->request, "references")) == 0 &&
+               json_object_size(json_object_get(r->request, "config")) == 0 &&
+               r->annotations.count == 0 && !may_declare(r);
+    return RESTRIDE_OK;
+}
+
+/* Reads everything up to the syntax tree; *stopped when the reply is complete already. */
+restride_status rs_read_source(rs_rewriting *r, bool *stopped)
+{
+    const char *options = rs_request_text(r->request, "options", "");
+    restride_status status = check_request(r, options, stopped);
+    if (status != RESTRIDE_OK || *stopped)
+        return status;
+    note_differences(r, r->file, r->source);
+    note_place_without_lines(&r->operators, build_options, strchr(options, '#') != NULL);
+    note_place_without_lines(&r->device_names, build_options,
+                             rs_cpp_differs_device_names(options, is_cuda(r)) > 0);
+    note_place_without_lines(&r->device_names, device_macros, has_unusual_macro(r));
+    status = flatten(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = put_includes(r);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = check_headers(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = ask_for_macros(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = keep_for_conditions(r, stopped);
+    if (status == RESTRIDE_OK && !*stopped)
+        status = check_flat(r, stopped);
+    return status == RESTRIDE_OK && !*stopped ? parse(r) : status;
 }

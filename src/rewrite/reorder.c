@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "rewrite/render.h"
 #include "rewrite/reply.h"
+#include "source/edits.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -13,19 +14,6 @@
 #include <string.h>
 
 enum { DEPTH_LIMIT = 50, LEAST_INTEGER_BYTES = 4 };
-
-/* Bytes [begin, end) of the flat text become something else. */
-typedef struct {
-    size_t begin, end;
-    char *text;
-} edit;
-
-typedef struct {
-    const rs_model *model;
-    edit *edits;
-    int edit_count;
-    bool failed; /* memory is short */
-} edit_list;
 
 /* Why something stays as it is; no text: it does not. */
 typedef struct {
@@ -41,7 +29,8 @@ typedef struct {
 } reference;
 
 typedef struct {
-    edit_list *list;
+    rs_edits *edits;
+    const rs_model *model;
     const rs_tree *tree;
     const rs_function *kernel;
     reference *references;
@@ -53,21 +42,6 @@ static void object(objection *found, size_t offset, const char *text)
 {
     if (found->text == NULL)
         *found = (objection){text, offset};
-}
-
-/* Takes over the text. */
-static void add_edit(edit_list *list, size_t begin, size_t end, rs_text *text)
-{
-    edit *grown = realloc(list->edits, (size_t)(list->edit_count + 1) * sizeof *grown);
-    char *taken = rs_text_take(text);
-    list->failed = list->failed || grown == NULL || taken == NULL;
-    if (grown != NULL)
-        list->edits = grown;
-    if (list->failed) {
-        free(taken);
-        return;
-    }
-    list->edits[list->edit_count++] = (edit){begin, end, taken};
 }
 
 /* ---- expressions ---- */
@@ -225,7 +199,7 @@ static bool find_elements(const reordering *r, int declaration, CXType *elements
 {
     const char *space;
     CXType type = clang_getCursorType(r->tree->nodes[declaration].cursor);
-    if (!rs_pointer_target(r->list->model, type, elements, &space))
+    if (!rs_pointer_target(r->model, type, elements, &space))
         return false;
     /* Of an array the elements' qualifiers are its own. */
     CXType canonical = clang_getCanonicalType(type);
@@ -341,7 +315,7 @@ static bool ties_work_items(const char *word, size_t length)
 /* Whether a place lies in another kernel. */
 static bool is_elsewhere(const reordering *r, size_t offset)
 {
-    const rs_model *model = r->list->model;
+    const rs_model *model = r->model;
     for (int f = 0; f < model->function_count; f++) {
         const rs_function *other = &model->functions[f];
         if (other->kernel && other != r->kernel &&
@@ -358,7 +332,7 @@ static void check_words(reordering *r, objection *named)
     const char *text = r->tree->text;
     size_t position = 0, word, length;
     int times = 0;
-    while (rs_word_next(text, r->list->model->flat->appendix, &position, &word, &length)) {
+    while (rs_word_next(text, r->model->flat->appendix, &position, &word, &length)) {
         if (rs_word_equals(text, word, length, r->kernel->name) && times++ > 0)
             object(named, word, "its kernel is named in another place too");
         if (ties_work_items(text + word, length) && !is_elsewhere(r, word))
@@ -382,22 +356,16 @@ static void check_numbers(reordering *r)
 
 /* ---- the new source ---- */
 
-static bool is_edited(const edit_list *list, const rs_node *node)
-{
-    for (int i = 0; i < list->edit_count; i++)
-        if (node->begin >= list->edits[i].begin && node->end <= list->edits[i].end)
-            return true;
-    return false;
-}
-
 /* Parents come before children, so a number inside a reference goes with it. */
-static void edit_body(reordering *r)
+static restride_status edit_body(reordering *r)
 {
-    for (int n = r->kernel->body; n < r->tree->node_count; n++) {
+    restride_status status = RESTRIDE_OK;
+    for (int n = r->kernel->body; n < r->tree->node_count && status == RESTRIDE_OK; n++) {
         const rs_node *node = &r->tree->nodes[n];
         long long dimension;
         rs_text text = RS_TEXT_EMPTY;
-        if (!is_inside(r->tree, n, r->kernel->body) || is_edited(r->list, node))
+        if (!is_inside(r->tree, n, r->kernel->body) ||
+            rs_edits_cover(r->edits, node->begin, node->end))
             continue;
         for (int i = 0; i < r->reference_count && text.size == 0; i++)
             if (r->references[i].kept.text == NULL && is_reference(r, &r->references[i], n))
@@ -408,8 +376,9 @@ static void edit_body(reordering *r)
             rs_text_add_string(&text, "(get_global_id(0) < restride_threads ? "
                                       "restride_order[get_global_id(0)] : get_global_id(0))");
         if (text.size > 0)
-            add_edit(r->list, node->begin, node->end, &text);
+            status = rs_edits_add(r->edits, node->begin, node->end, &text);
     }
+    return status;
 }
 
 /* The declaration of a parameter under another name. */
@@ -434,7 +403,7 @@ static void copy_parameter(const rs_tree *tree, int declaration, const char *nam
     rs_text_add(out, tree->text + start + length, end - start - length);
 }
 
-static void edit_parameters(reordering *r)
+static restride_status edit_parameters(reordering *r)
 {
     size_t end = rs_parameters_end(r->tree, r->kernel->node);
     rs_text text = RS_TEXT_EMPTY;
@@ -448,38 +417,7 @@ static void edit_parameters(reordering *r)
     }
     if (r->stays.text == NULL)
         rs_text_add_string(&text, ", __global const uint *restride_order, ulong restride_threads");
-    add_edit(r->list, end, end, &text);
-}
-
-static int compare_edits(const void *a, const void *b)
-{
-    const edit *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
-static restride_status write_source(const edit_list *list, char **source)
-{
-    const rs_flat *flat = list->model->flat;
-    rs_numbered_text out = {flat, {NULL, 0}, RS_TEXT_EMPTY, 0, (size_t)-1, 1};
-    restride_status status = rs_source_lines_read(flat, &out.lines);
-    if (status != RESTRIDE_OK)
-        return status;
-    if (list->edit_count > 1)
-        qsort(list->edits, (size_t)list->edit_count, sizeof *list->edits, compare_edits);
-    size_t at = 0;
-    for (int i = 0; i < list->edit_count; i++) {
-        const edit *e = &list->edits[i];
-        rs_numbered_add(&out, at, e->begin, true);
-        rs_text_add_string(&out.text, e->text);
-        for (size_t c = e->begin; c < e->end; c++) /* what follows keeps its line */
-            if (flat->text[c] == '\n')
-                rs_text_add_string(&out.text, "\n");
-        at = e->end;
-    }
-    rs_numbered_add(&out, at, flat->appendix, true);
-    free(out.lines.items);
-    *source = rs_text_take(&out.text);
-    return *source != NULL ? RESTRIDE_OK : rs_fail_memory("the new source");
+    return rs_edits_add(r->edits, end, end, &text);
 }
 
 /* ---- the reply ---- */
@@ -488,7 +426,7 @@ static restride_status put_objection(const reordering *r, json_t *entry, const o
 {
     const char *file;
     size_t line;
-    rs_flat_locate(r->list->model->flat, o->offset, &file, &line);
+    rs_flat_locate(r->model->flat, o->offset, &file, &line);
     restride_status status = rs_reply_put(entry, "reason", rs_json_string(o->text));
     if (status == RESTRIDE_OK)
         status = rs_reply_put(entry, "file", rs_json_string(file));
@@ -578,11 +516,10 @@ static restride_status reorder_kernel(reordering *r, json_t *kernels)
         check_reference(r, &r->references[i]);
         changed = changed || r->references[i].kept.text == NULL;
     }
-    if (changed) {
-        edit_body(r);
-        edit_parameters(r);
-    }
-    return r->list->failed ? rs_fail_memory("the new source") : describe(r, changed, kernels);
+    restride_status status = changed ? edit_body(r) : RESTRIDE_OK;
+    if (status == RESTRIDE_OK && changed)
+        status = edit_parameters(r);
+    return status == RESTRIDE_OK ? describe(r, changed, kernels) : status;
 }
 
 /* What is wrong with the request: a pair that no kernel has. */
@@ -618,23 +555,24 @@ restride_status rs_reorder_references(const rs_model *model, const json_t *refer
     *sentence = missing_pair(model, references);
     if (*sentence != NULL)
         return RESTRIDE_OK;
-    edit_list list = {.model = model};
+    rs_edits edits = {.count = 0};
     reference *room = calloc(json_object_size(references) + 1, sizeof *room);
     restride_status status = room == NULL ? rs_fail_memory("the references") : RESTRIDE_OK;
     for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++) {
-        reordering r = {
-            .list = &list, .tree = model->tree, .kernel = &model->functions[f], .references = room};
+        reordering r = {.edits = &edits,
+                        .model = model,
+                        .tree = model->tree,
+                        .kernel = &model->functions[f],
+                        .references = room};
         if (!r.kernel->kernel)
             continue;
         collect(&r, references);
         if (r.reference_count > 0)
             status = reorder_kernel(&r, kernels);
     }
-    if (status == RESTRIDE_OK && list.edit_count > 0)
-        status = write_source(&list, source);
-    for (int i = 0; i < list.edit_count; i++)
-        free(list.edits[i].text);
-    free(list.edits);
+    if (status == RESTRIDE_OK && edits.count > 0)
+        status = rs_numbered_edit(model->flat, &edits, source);
+    rs_edits_free(&edits);
     free(room);
     return status;
 }

@@ -94,6 +94,46 @@ static restride_status reorder(rs_rewriting *r, const json_t *references, json_t
     return status;
 }
 
+/* Which arguments get which layout; or, at once, the references that are asked for. */
+static restride_status choose_changes(rs_rewriting *r, json_t *kernels, bool *stopped)
+{
+    r->model.tree = &r->tree;
+    r->model.flat = &r->flat;
+    r->model.annotations = &r->annotations;
+    restride_status status = rs_annotations_evaluate(&r->annotations, &r->tree);
+    if (status != RESTRIDE_OK)
+        return status;
+    r->model.soa = json_is_true(json_object_get(r->request, "soa"));
+    r->model.full =
+        json_is_true(json_object_get(r->request, "full")) && r->model.language == RS_OPENCL_C;
+    const json_t *bits = json_object_get(r->request, "address_bits");
+    r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
+    status = rs_model_find_functions(&r->model);
+    if (status == RESTRIDE_OK && r->tree.failure != NULL)
+        status = refuse_all(r);
+    const json_t *references = json_object_get(r->request, "references");
+    if (status != RESTRIDE_OK || json_object_size(references) == 0)
+        return status == RESTRIDE_OK ? rs_set_layouts(r, stopped) : status;
+    *stopped = true;
+    return r->tree.failure == NULL ? reorder(r, references, kernels) : RESTRIDE_OK;
+}
+
+static restride_status put_results(rs_rewriting *r, json_t *kernels, bool header)
+{
+    char *source = NULL;
+    restride_status status = RESTRIDE_OK;
+    if (any_transformed(&r->model))
+        status = rs_model_render(&r->model, &source);
+    if (status == RESTRIDE_OK) /* rendering may have refused some */
+        status = rs_reply_describe(&r->model, any_transformed(&r->model), kernels);
+    if (status == RESTRIDE_OK && source != NULL)
+        status = put_source(r, source);
+    if (status == RESTRIDE_OK && source != NULL && header)
+        status = put_header(r);
+    free(source);
+    return status;
+}
+
 static restride_status run(rs_rewriting *r)
 {
     bool stopped;
@@ -105,30 +145,8 @@ static restride_status run(rs_rewriting *r)
         stopped = true;
         status = rs_keep_flat(r, r->tree.failure_offset, r->tree.failure);
     }
-    if (status == RESTRIDE_OK && !stopped) {
-        r->model.tree = &r->tree;
-        r->model.flat = &r->flat;
-        r->model.annotations = &r->annotations;
-        status = rs_annotations_evaluate(&r->annotations, &r->tree);
-    }
-    if (status == RESTRIDE_OK && !stopped) {
-        r->model.soa = json_is_true(json_object_get(r->request, "soa"));
-        r->model.full =
-            json_is_true(json_object_get(r->request, "full")) && r->model.language == RS_OPENCL_C;
-        const json_t *bits = json_object_get(r->request, "address_bits");
-        r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
-        status = rs_model_find_functions(&r->model);
-        const json_t *references = json_object_get(r->request, "references");
-        if (status == RESTRIDE_OK && r->tree.failure != NULL)
-            status = refuse_all(r);
-        if (status == RESTRIDE_OK && json_object_size(references) > 0) {
-            stopped = true;
-            if (r->tree.failure == NULL)
-                status = reorder(r, references, kernels);
-        } else if (status == RESTRIDE_OK) {
-            status = rs_set_layouts(r, &stopped);
-        }
-    }
+    if (status == RESTRIDE_OK && !stopped)
+        status = choose_changes(r, kernels, &stopped);
     if (status == RESTRIDE_OK && !stopped)
         status = rs_model_find_origins(&r->model);
     if (status == RESTRIDE_OK && !stopped)
@@ -140,16 +158,8 @@ static restride_status run(rs_rewriting *r)
         status = rs_header_refuse_twins(&r->model);
     if (status == RESTRIDE_OK && !stopped)
         status = rs_model_plan(&r->model);
-    char *source = NULL;
-    if (status == RESTRIDE_OK && !stopped && any_transformed(&r->model))
-        status = rs_model_render(&r->model, &source);
     if (status == RESTRIDE_OK && !stopped)
-        status = rs_reply_describe(&r->model, any_transformed(&r->model), kernels);
-    if (status == RESTRIDE_OK && source != NULL)
-        status = put_source(r, source);
-    if (status == RESTRIDE_OK && source != NULL && header)
-        status = put_header(r);
-    free(source);
+        status = put_results(r, kernels, header);
     json_decref(kernels);
     if (status == RESTRIDE_OK && json_object_get(r->reply, "error") != NULL) {
         json_object_del(r->reply, "kernels");

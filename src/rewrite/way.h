@@ -28,10 +28,13 @@ typedef struct {
     restride_status status; /* RESTRIDE_OK, or memory is short */
 } rs_way;
 
-/* One step; NULL, or why it is not understood. */
+/* One step; NULL, or why it is not understood. That from a pointer may need memory. */
+const char *rs_step_from_pointer(rs_way *way, int up, restride_status *status);
 const char *rs_step_from_structure(rs_way *way, int up);
 const char *rs_step_from_array(rs_way *way, int up);
 const char *rs_step_from_leaf(rs_way *way, int up);
+
+restride_status rs_model_add_access(rs_model *model, const rs_member_access *access);
 
 /* Goes on to `node`, an lvalue of `type` behind a pointer. */
 const char *rs_way_arrive(rs_way *way, int node, CXType type);

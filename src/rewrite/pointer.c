@@ -1,0 +1,333 @@
+/* One step from a pointer up the syntax tree: it is moved, compared, kept in a variable, passed to
+ * a helper, or dereferenced. */
+#include "rewrite/order.h"
+#include "rewrite/way.h"
+
+#include "source/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+restride_status rs_model_add_access(rs_model *model, const rs_member_access *access)
+{
+    if (model->access_count == model->access_capacity) {
+        int wanted = model->access_capacity == 0 ? 64 : model->access_capacity * 2;
+        rs_member_access *grown = realloc(model->accesses, (size_t)wanted * sizeof *grown);
+        if (grown == NULL)
+            return rs_fail_memory("the accesses of a kernel");
+        model->accesses = grown;
+        model->access_capacity = wanted;
+    }
+    model->accesses[model->access_count++] = *access;
+    return RESTRIDE_OK;
+}
+
+static const rs_node *node_at(const rs_way *w, int node)
+{
+    return &w->tree->nodes[node];
+}
+
+/* Whether all pointers that meet somewhere come from the argument of this way. */
+static const char *check_origin(const rs_way *w, rs_origin origin)
+{
+    if (origin.unknown)
+        return "the pointer may also come from a place that is not followed";
+    if (origin.several || origin.argument != w->argument)
+        return w->model->functions[w->access.function].kernel
+                   ? "the pointer may point into one of several buffers"
+                   : "the pointer may be one of several parameters, which may be of several "
+                     "buffers";
+    return NULL;
+}
+
+/* Goes on to `node`, the lvalue that the pointer of this way points to. */
+static const char *arrive_behind(rs_way *w, int node)
+{
+    CXType type = rs_node_type(w->tree, node);
+    bool record = type.kind == CXType_Record;
+    if (record == w->access.flat)
+        return "this access is not understood";
+    return rs_way_arrive(w, node, type);
+}
+
+static const char *check_pointer(const rs_way *w)
+{
+    return check_origin(w, rs_pointer_origin(w->model, w->node));
+}
+
+static const char *add_index(rs_way *w, int up, int index, bool negative)
+{
+    rs_member_access *a = &w->access;
+    if (index < 0)
+        return "this index is not understood";
+    if (rs_has_conversion(w->tree, index))
+        return "an object of a class becomes a number in the index";
+    if (a->index_count == RS_PIECE_LIMIT)
+        return "the index has too many parts";
+    a->index[a->index_count] = index;
+    a->negative[a->index_count++] = negative;
+    w->node = up;
+    return NULL;
+}
+
+static const char *dereference(rs_way *w, int up)
+{
+    const char *reason = check_pointer(w);
+    return reason != NULL ? reason : arrive_behind(w, up);
+}
+
+static const char *subscript(rs_way *w, int up)
+{
+    const char *reason = check_pointer(w);
+    if (reason == NULL)
+        reason = add_index(w, up, rs_node_sibling(w->tree, w->node), false);
+    return reason != NULL ? reason : arrive_behind(w, up);
+}
+
+static const char *end_here(rs_way *w)
+{
+    w->place = RS_AT_NOTHING;
+    return NULL;
+}
+
+/* The pointer variable gets a new value: `up` is the expression that does it. */
+static const char *move(rs_way *w, int up)
+{
+    if (w->access.is_parameter)
+        w->model->arguments[w->argument].moved = true;
+    return rs_way_point(w, up, "the pointer is moved in a way that is not understood");
+}
+
+/* A pointer on the right of "=". */
+static const char *assign(rs_way *w, int up)
+{
+    int variable = rs_model_variable(w->model, node_at(w, up)->first);
+    if (variable < 0)
+        return "the pointer is stored in a place that is not followed";
+    const char *reason = check_origin(w, w->model->variables[variable].origin);
+    return reason != NULL ? reason : end_here(w);
+}
+
+static const char *step_through_binary(rs_way *w, int up)
+{
+    static const char *const tests[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
+    const rs_tree *tree = w->tree;
+    bool left = node_at(w, up)->first == w->node;
+    bool pointer = rs_node_is_pointer(tree, up);
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
+        if (rs_node_is_binary(tree, up, tests[i]))
+            return end_here(w);
+    if (rs_node_is_binary(tree, up, "="))
+        return left ? move(w, up) : assign(w, up);
+    if (rs_node_is_binary(tree, up, ","))
+        return left ? end_here(w) : rs_way_point(w, up, "the pointer itself is used as a value");
+    if (rs_node_is_binary(tree, up, "-"))
+        return pointer ? add_index(w, up, rs_node_sibling(tree, w->node), true) : end_here(w);
+    if (rs_node_is_binary(tree, up, "+") && pointer)
+        return add_index(w, up, rs_node_sibling(tree, w->node), false);
+    return "the pointer itself is used as a value";
+}
+
+static const char *step_through_unary(rs_way *w, int up)
+{
+    const rs_tree *tree = w->tree;
+    if (rs_node_is_prefix(tree, up, "*"))
+        return dereference(w, up);
+    if (rs_node_is_prefix(tree, up, "!"))
+        return end_here(w);
+    static const char *const moves[] = {"++", "--"};
+    for (int i = 0; i < 2; i++)
+        if (rs_node_is_prefix(tree, up, moves[i]) || rs_node_is_postfix(tree, up, moves[i]))
+            return move(w, up);
+    return "an operator is applied to the pointer itself";
+}
+
+static const char *step_through_arrow(rs_way *w, int up)
+{
+    const char *reason = check_pointer(w);
+    return reason != NULL ? reason : rs_way_enter(w, up, "->");
+}
+
+static const char *declare(rs_way *w, int up)
+{
+    CXCursor initial = clang_Cursor_getVarDeclInitializer(node_at(w, up)->cursor);
+    if (clang_Cursor_isNull(initial) != 0 || node_at(w, w->node)->next >= 0)
+        return end_here(w); /* a part of its type */
+    int variable = rs_model_variable_of(w->model, node_at(w, up)->cursor);
+    if (variable < 0)
+        return "the pointer is copied to a variable that is not followed";
+    const char *reason = check_origin(w, w->model->variables[variable].origin);
+    return reason != NULL ? reason : end_here(w);
+}
+
+static restride_status add_binding(rs_model *model, rs_passed_pointer binding)
+{
+    rs_passed_pointer *grown = rs_model_room(model->bindings, model->binding_count, sizeof *grown);
+    if (grown == NULL)
+        return rs_fail_memory("the calls of a source");
+    model->bindings = grown;
+    grown[model->binding_count++] = binding;
+    return RESTRIDE_OK;
+}
+
+/* What is around the pointer gets the address that it stands for. */
+static const char *end_at_address(rs_way *w, const char *otherwise)
+{
+    const char *reason = check_pointer(w);
+    if (!w->access.flat || !rs_way_name_leaf(w, w->target))
+        return otherwise;
+    w->access.kind = RS_ACCESS_LEAF;
+    w->access.address = true;
+    w->access.size = (size_t)clang_Type_getSizeOf(w->target);
+    w->access.begin = node_at(w, w->node)->begin;
+    w->access.end = node_at(w, w->node)->end;
+    w->access.is_const = clang_isConstQualifiedType(w->target) != 0;
+    w->access.is_volatile = clang_isVolatileQualifiedType(w->target) != 0;
+    w->place = RS_AT_END;
+    return reason;
+}
+
+static const char *pass_to_atomic(rs_way *w, int up)
+{
+    CXCursor called = clang_getCursorReferenced(node_at(w, up)->cursor);
+    enum CXCursorKind kind = clang_getCursorKind(called);
+    bool is_here = clang_Cursor_isNull(clang_getCursorDefinition(called)) == 0;
+    const char *trouble = kind == CXCursor_CXXMethod || kind == CXCursor_Constructor
+                              ? "the pointer is passed to a function of a class"
+                          : clang_Cursor_isNull(clang_getSpecializedCursorTemplate(called)) == 0
+                              ? "the pointer is passed to a template"
+                          : kind != CXCursor_FunctionDecl || is_here
+                              ? "the pointer is passed to a function in a way that is not followed"
+                              : "the pointer is passed to a function that is not in the source";
+    if (rs_node_child(w->tree, up, 1) != w->node || !rs_is_atomic_call(w->tree, up))
+        return trouble;
+    w->access.written = w->access.updated = true;
+    return end_at_address(w, trouble);
+}
+
+/* Whether the node above is `pointer->LANES` of a vector. */
+static bool is_of_lanes(const rs_way *w, int up)
+{
+    const rs_node *node = node_at(w, w->node);
+    return w->target.kind == CXType_ExtVector && node->begin == node_at(w, up)->begin &&
+           strncmp(w->tree->text + node->end, "->", 2) == 0;
+}
+
+/* The argument of a function that a child of the call is passed as; -1 when it is not followed. */
+static int passed_argument(const rs_way *w, const rs_function *callee, int call)
+{
+    unsigned index = 0;
+    int child = rs_node_child(w->tree, call, 1);
+    for (; child >= 0 && child != w->node; child = w->tree->nodes[child].next)
+        index++;
+    for (int i = callee->first_argument; i < callee->first_argument + callee->argument_count; i++)
+        if (child >= 0 && w->model->arguments[i].index == index)
+            return i;
+    return -1;
+}
+
+static const char *step_through_call(rs_way *w, int up, restride_status *status)
+{
+    int function = rs_model_function(w->model, node_at(w, up)->cursor);
+    if (function < 0 && rs_way_pass_pointer(w, up))
+        return check_pointer(w);
+    if (function < 0 && rs_is_prefetch(w->tree, up))
+        return end_here(w);
+    if (function < 0)
+        return pass_to_atomic(w, up);
+    const rs_function *callee = &w->model->functions[function];
+    int passed = passed_argument(w, callee, up);
+    if (passed < 0 || callee->kernel)
+        return "the pointer is passed to a function in a way that is not followed";
+    const char *reason = check_pointer(w);
+    if (reason != NULL)
+        return reason;
+    rs_member_access call = {.kind = RS_ACCESS_CALL,
+                             .begin = node_at(w, up)->begin,
+                             .end = node_at(w, up)->end,
+                             .function = w->access.function,
+                             .argument = w->argument,
+                             .pointer = up,
+                             .callee = function};
+    *status = add_binding(w->model, (rs_passed_pointer){w->argument, passed, up});
+    if (*status == RESTRIDE_OK)
+        *status = rs_model_add_access(w->model, &call);
+    if (callee->returned.argument != passed)
+        return end_here(w);
+    /* What is returned may point to members of the structures. */
+    w->place = RS_AT_ELEMENT_POINTER;
+    return rs_way_point(w, up,
+                        "the pointer comes back from a function in a way that is not followed");
+}
+
+static const char *step_through_conversion(rs_way *w, int up)
+{
+    static const char trouble[] = "the pointer is converted to another type";
+    const rs_tree *tree = w->tree;
+    enum CXTypeKind kind = rs_node_type(tree, up).kind;
+    if (kind == CXType_Void || kind == CXType_Bool) /* dropped, or tested */
+        return end_here(w);
+    if (node_at(w, up)->kind == CXCursor_CStyleCastExpr)
+        return rs_way_cast(w, up, "the pointer is cast");
+    static const char unknown[] = "the pointer is used in a way that is not understood";
+    if (is_of_lanes(w, up)) {
+        rs_way_note_writing(w);
+        return end_at_address(w, unknown);
+    }
+    if (!rs_node_same_bytes(tree, w->node, up))
+        return unknown;
+    rs_way after = *w; /* only to see whether the type stays */
+    const char *reason = rs_way_point(&after, up, trouble);
+    if (reason == NULL)
+        w->node = up;
+    return reason;
+}
+
+const char *rs_step_from_pointer(rs_way *w, int up, restride_status *status)
+{
+    const rs_node *outer = node_at(w, up);
+    switch (outer->kind) {
+    case CXCursor_ParenExpr:
+        w->node = up;
+        return NULL;
+    case CXCursor_UnexposedExpr:
+    case CXCursor_CStyleCastExpr:
+        return step_through_conversion(w, up);
+    case CXCursor_BinaryOperator:
+        return step_through_binary(w, up);
+    case CXCursor_CompoundAssignOperator:
+        return move(w, up);
+    case CXCursor_UnaryOperator:
+        return step_through_unary(w, up);
+    case CXCursor_ConditionalOperator:
+        return outer->first == w->node
+                   ? end_here(w)
+                   : rs_way_point(w, up, "the pointer itself is used as a value");
+    case CXCursor_ArraySubscriptExpr:
+        return subscript(w, up);
+    case CXCursor_MemberRefExpr:
+        return step_through_arrow(w, up);
+    case CXCursor_CallExpr:
+        return step_through_call(w, up, status);
+    case CXCursor_VarDecl:
+        return declare(w, up);
+    case CXCursor_ReturnStmt: {
+        const char *reason = check_origin(w, w->model->functions[w->access.function].returned);
+        return reason != NULL ? reason : end_here(w);
+    }
+    case CXCursor_CompoundStmt:
+        if (node_at(w, outer->parent)->kind == CXCursor_StmtExpr)
+            return "the pointer is the value of a statement inside an expression";
+        return end_here(w);
+    case CXCursor_IfStmt:
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+    case CXCursor_LabelStmt:
+        return end_here(w); /* its value is tested or dropped */
+    default:
+        return "the pointer itself is used in a way that is not understood";
+    }
+}
