@@ -10,15 +10,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { VERSION = 1, MOST_BYTES = 16 << 20, LOCK_TRIES = 1000, LOCK_WAIT_NANOSECONDS = 10000000 };
+enum { VERSION = 1, MOST_BYTES = 16 << 20, LOCK_MILLISECONDS = 10000 };
 
 static const char format_name[] = "restride wisdom";
 
@@ -284,6 +286,38 @@ restride_status rs_wisdom_file_write(const char *path, const json_t *records)
     return status;
 }
 
+static long long milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* Waits until the lock is free: who releases it touches its file, or closes it as it ends. Where
+ * changes of the file cannot be followed, the lock is tried once more at the end. */
+static bool wait_for_lock(int descriptor, const char *name)
+{
+    const long long end = milliseconds() + LOCK_MILLISECONDS;
+    int changes = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (changes >= 0 && inotify_add_watch(changes, name, IN_ATTRIB | IN_CLOSE) < 0) {
+        close(changes);
+        changes = -1;
+    }
+    bool is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    for (long long left = LOCK_MILLISECONDS; !is_locked && left > 0;) {
+        char events[4096];
+        struct pollfd changed = {changes, POLLIN, 0};
+        poll(&changed, 1, (int)left);
+        while (changes >= 0 && read(changes, events, sizeof events) > 0)
+            continue;
+        is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+        left = end - milliseconds();
+    }
+    if (changes >= 0)
+        close(changes);
+    return is_locked;
+}
+
 /* The lock file stays: to remove it would let a waiting process hold a lock that nobody sees. */
 static restride_status lock(const char *path, int *descriptor)
 {
@@ -293,23 +327,28 @@ static restride_status lock(const char *path, int *descriptor)
     char *name = rs_text_take(&text);
     if (name == NULL)
         return rs_fail_memory("the name of a lock");
+    restride_status status = RESTRIDE_OK;
     int opened = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    int reason = errno;
-    free(name);
-    if (opened < 0)
-        return rs_fail(RESTRIDE_IO, "The wisdom in %s could not be changed: %s.", path,
-                       strerror(reason));
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        if (flock(opened, LOCK_EX | LOCK_NB) == 0) {
-            *descriptor = opened;
-            return RESTRIDE_OK;
-        }
-        const struct timespec wait = {0, LOCK_WAIT_NANOSECONDS};
-        nanosleep(&wait, NULL);
+    if (opened < 0) {
+        status = rs_fail(RESTRIDE_IO, "The wisdom in %s could not be changed: %s.", path,
+                         strerror(errno));
+    } else if (flock(opened, LOCK_EX | LOCK_NB) != 0 && !wait_for_lock(opened, name)) {
+        close(opened);
+        status = rs_fail(RESTRIDE_IO,
+                         "The wisdom in %s is being changed by another process; try later.", path);
+    } else {
+        *descriptor = opened;
     }
-    close(opened);
-    return rs_fail(RESTRIDE_IO, "The wisdom in %s is being changed by another process; try later.",
-                   path);
+    free(name);
+    return status;
+}
+
+/* A child that the program forked meanwhile would keep the lock if it were closed alone. */
+static void unlock(int descriptor)
+{
+    flock(descriptor, LOCK_UN);
+    futimens(descriptor, NULL);
+    close(descriptor);
 }
 
 restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bool replace)
@@ -331,8 +370,7 @@ restride_status rs_wisdom_file_merge(const char *path, const json_t *records, bo
         status = rs_wisdom_file_write(path, merged);
     json_decref(places);
     json_decref(merged);
-    flock(descriptor, LOCK_UN); /* a child that the program forked meanwhile would keep it */
-    close(descriptor);
+    unlock(descriptor);
     return status;
 }
 

@@ -311,6 +311,12 @@ int rs_api_event_wait(rs_event event)
     return one->status < 0 ? -14 : 0;
 }
 
+void rs_api_event_notify(rs_event event, void (*function)(void *data), void *data)
+{
+    rs_api_event_wait(event);
+    function(data);
+}
+
 bool rs_api_event_times(rs_event first, rs_event last, uint64_t *start, uint64_t *end)
 {
     (void)first, (void)last;

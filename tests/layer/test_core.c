@@ -358,7 +358,7 @@ int main(int argc, char **argv)
     }
     const unsigned long long sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    rs_layer_init_lock(&layer);
+    rs_layer_init_locks(&layer);
     for (unsigned long long i = 0; i < sequences; i++)
         if (!run_sequence(first + i))
             return 1;

@@ -1,5 +1,5 @@
-/* Wisdom of many thousand problems: it is found as fast as that of one, and never outgrows what is
- * read. */
+/* Wisdom of many thousand problems, which is found as fast as that of one and never outgrows what
+ * is read; and of many processes, which wait for each other. */
 #include "base/text.h"
 #include "cmocka_all.h"
 #include "restride/restride.h"
@@ -7,10 +7,16 @@
 #include "transpose/wisdom_file.h"
 #include "wisdom_files.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROWS = 720, COLS = 600, UNIT = 4 };
 static const rs_matrices matrices = {ROWS, COLS, UNIT, 1, 0};
@@ -152,11 +158,75 @@ static void test_the_file_never_outgrows_its_bound(void **state)
     remove(path);
 }
 
+/* ---- waiting for another process ---- */
+
+typedef enum { BY_ENDING, BY_TOUCHING } release;
+
+/* Another process has the lock for half a second, and releases it: by ending, or as Restride does,
+ * which also counts where a child keeps the file open. */
+static pid_t hold_lock(const char *path, release how)
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int descriptor = open(path, O_RDWR | O_CREAT, 0600);
+        if (flock(descriptor, LOCK_EX) != 0 || write(ready[1], "", 1) != 1)
+            _exit(1);
+        nanosleep(&(struct timespec){0, 500000000}, NULL);
+        if (how == BY_ENDING)
+            _exit(0);
+        flock(descriptor, LOCK_UN);
+        futimens(descriptor, NULL);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return child;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A writer goes on as soon as the lock is free, not at the end of its patience of 10 seconds. */
+static void test_writers_wait(void **state)
+{
+    (void)state;
+    char path[300];
+    use_fresh_wisdom();
+    learn_one(); /* makes the folder */
+    snprintf(path, sizeof path, "%s.lock", wisdom_path);
+    for (int how = BY_ENDING; how <= BY_TOUCHING; how++) {
+        const double start = seconds_now();
+        const pid_t child = hold_lock(path, (release)how);
+        learn_one();
+        const double took = seconds_now() - start;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        if (took < 0.5 || took > 5)
+            fail_msg("a writer went on after %.3f s", took);
+    }
+    struct stat about;
+    const struct timespec long_ago[2] = {{1, 0}, {1, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    learn_one();
+    assert_int_equal(stat(path, &about), 0);
+    assert_true(about.st_mtim.tv_sec > 1); /* it was touched */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans_take_no_longer),
         cmocka_unit_test(test_the_file_never_outgrows_its_bound),
+        cmocka_unit_test(test_writers_wait),
     };
     return cmocka_run_group_tests(tests, make_wisdom_folder, remove_wisdom_folder);
 }

@@ -59,6 +59,10 @@ int rs_api_event_status(rs_event event);
 /* Waits for it. Called without the lock. */
 int rs_api_event_wait(rs_event event);
 
+/* Calls the function once it is complete or has failed, from any thread, which may be this one. If
+ * that cannot be, it is never called. Called without the lock. */
+void rs_api_event_notify(rs_event event, void (*function)(void *data), void *data);
+
 /* When the command of `first` began and that of `last` ended, in nanoseconds of one clock; false
  * where that is not known. */
 bool rs_api_event_times(rs_event first, rs_event last, uint64_t *start, uint64_t *end);

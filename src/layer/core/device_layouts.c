@@ -4,12 +4,12 @@
 #include "layer/core/file_limit.h"
 #include "layer/core/process_exit.h"
 #include "layer/core/restore.h"
+#include "layer/core/wait.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static bool is_building(const rs_device_layout *layout)
 {
@@ -83,31 +83,38 @@ static _Thread_local bool is_builder; /* this thread builds conversions */
 
 void rs_device_layouts_defer(rs_layer *layer)
 {
-    if (!atomic_load_explicit(&layer->builds.is_deferred, memory_order_relaxed))
-        atomic_store(&layer->builds.is_deferred, true);
+    if (!atomic_load_explicit(&layer->builds.is_deferred, memory_order_relaxed) &&
+        !atomic_exchange(&layer->builds.is_deferred, true))
+        rs_layer_wake(layer);
 }
 
 /* Whether to build after all. */
 static bool pause_before(rs_device_layout *layout)
 {
-    enum { PAUSES = 20 };
-    static const struct timespec pause = {0, 1000000};
-    for (int i = 0; i < PAUSES && !atomic_load(&layout->is_urgent); i++) {
-        if (atomic_load(&layout->layer->builds.is_deferred))
+    static const double longest = 0.02; /* seconds */
+    rs_layer *layer = layout->layer;
+    const double end = rs_layer_clock() + longest;
+    unsigned long long seen;
+    do {
+        seen = rs_layer_changes(layer);
+        if (atomic_load(&layout->is_urgent))
+            return true;
+        if (atomic_load(&layer->builds.is_deferred))
             return false;
-        nanosleep(&pause, NULL);
-    }
+    } while (rs_layer_wait(layer, seen, end));
     return true;
 }
 
 static void *build_beside(void *data)
 {
     rs_device_layout *layout = data;
+    rs_layer *layer = layout->layer; /* once its state is set, another thread may free the layout */
     is_builder = true;
     if (pause_before(layout))
         build(layout);
     else
         atomic_store(&layout->state, RS_LAYOUT_NEW);
+    rs_layer_wake(layer);
     return NULL;
 }
 
@@ -151,15 +158,16 @@ static bool join_finished(rs_layer *layer)
  * last for ever. */
 void rs_builds_wait(rs_layer *layer, double longest)
 {
-    static const struct timespec pause = {0, 100000};
     const double end = rs_layer_clock() + longest;
+    bool is_in_time = true;
     rs_device_layouts_defer(layer);
-    rs_layer_lock(layer);
-    while (!is_builder && !(join_finished(layer) && layer->builds.own == 0) &&
-           rs_layer_clock() < end) {
-        rs_layer_unlock(layer);
-        nanosleep(&pause, NULL);
+    for (;;) {
+        const unsigned long long seen = rs_layer_changes(layer);
         rs_layer_lock(layer);
+        if (is_builder || (join_finished(layer) && layer->builds.own == 0) || !is_in_time)
+            return;
+        rs_layer_unlock(layer);
+        is_in_time = rs_layer_wait(layer, seen, end);
     }
 }
 
@@ -183,6 +191,7 @@ void rs_build_end(rs_layer *layer)
     layer->builds.own--;
     is_builder = false;
     rs_exit_note_compiler(layer);
+    rs_layer_wake(layer);
 }
 
 /* ---- making ---- */
@@ -215,8 +224,8 @@ static bool begin(rs_context *context, rs_device device, const rs_relayout *rela
         layout = add(context, device, relayout);
     if (layout == NULL)
         return false;
-    if (is_urgent)
-        atomic_store(&layout->is_urgent, true);
+    if (is_urgent && !atomic_exchange(&layout->is_urgent, true))
+        rs_layer_wake(context->layer);
     if (layout->has_thread) /* or ended a moment ago: the next call joins it */
         return true;
     adopt_plans(layout);

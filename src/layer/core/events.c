@@ -1,31 +1,35 @@
 /* The driver's events: see events.h. */
 #include "layer/core/events.h"
 
+#include "layer/core/wait.h"
+
 #include <stdlib.h>
-#include <time.h>
 
 bool rs_event_is_over(rs_event event)
 {
     return rs_api_event_status(event) <= 0;
 }
 
-double rs_event_wait(rs_event event, double longest)
+static void wake(void *layer)
 {
-    enum { SHORTEST_SLEEP = 10000, LONGEST_SLEEP = 1000000 };
+    rs_layer_wake(layer);
+}
+
+double rs_event_wait(rs_layer *layer, rs_event event, double longest)
+{
     /* A thread that sleeps wakes up late: short launches are waited for without. */
     static const double longest_spin = 1e-4;
-    const double start = rs_layer_clock();
-    double waited = 0;
-    long sleep = SHORTEST_SLEEP;
-    while (waited < longest && !rs_event_is_over(event)) {
-        const struct timespec pause = {0, sleep};
-        if (waited >= longest_spin) {
-            nanosleep(&pause, NULL);
-            sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
-        }
-        waited = rs_layer_clock() - start;
-    }
-    return waited;
+    const double start = rs_layer_clock(), end = start + longest;
+    double now = start;
+    while (now < end && now - start < longest_spin && !rs_event_is_over(event))
+        now = rs_layer_clock();
+    if (now >= end || rs_event_is_over(event))
+        return now - start;
+    unsigned long long seen = rs_layer_changes(layer);
+    rs_api_event_notify(event, wake, layer);
+    while (!rs_event_is_over(event) && rs_layer_wait(layer, seen, end))
+        seen = rs_layer_changes(layer);
+    return rs_layer_clock() - start;
 }
 
 void rs_queues_flush(rs_layer *layer, rs_group context)

@@ -9,7 +9,7 @@ bool rs_event_is_over(rs_event event);
 
 /* Waits until it is, for `longest` seconds: it may depend on something that the program does later.
  * Returns the seconds that it took. Called without the lock. */
-double rs_event_wait(rs_event event, double longest);
+double rs_event_wait(rs_layer *layer, rs_event event, double longest);
 
 /* An event that completes after everything given to the queue so far; flushed, so that others may
  * wait for it. What a queue is to do may wait for what the program has not flushed yet, in another

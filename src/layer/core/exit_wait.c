@@ -20,7 +20,7 @@ static void wait_for_commands(rs_layer *layer)
     const double end = rs_layer_clock() + longest_command;
     rs_layer_unlock(layer);
     for (size_t i = 0; i < count; i++) {
-        rs_event_wait(marks[i], end - rs_layer_clock());
+        rs_event_wait(layer, marks[i], end - rs_layer_clock());
         rs_api_event_release(marks[i]);
     }
     free(marks);

@@ -6,8 +6,7 @@
 #include "layer/core/process_exit.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
-
-#include <time.h>
+#include "layer/core/wait.h"
 
 enum { MOST_WAITS = 8 };
 
@@ -27,31 +26,35 @@ static bool is_undecided(rs_layer *layer, const rs_known_kernel *known)
                                   : k->own.count < 1 && !rs_policy_was_short(k, known->work_items));
 }
 
-/* Whether a build is worth waiting for, and a little of the program's time so far is left for it.
- */
-static bool still_builds(rs_layer *layer, void *handle, double since)
+/* Whether a build is worth waiting for, and a little of the program's time so far is left for it:
+ * until *end. */
+static bool still_builds(rs_layer *layer, void *handle, double since, double *end)
 {
     rs_layer_lock(layer);
     const rs_kernel *kernel = rs_kernel_find(layer, handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
-    double now = rs_layer_clock();
+    *end = since + rs_wait_budget(layer, since);
     bool wanted = known != NULL && known->awaits_build && !rs_exit_has_begun(layer) &&
                   rs_policy_is_long(&known->knowledge, known->work_items) &&
-                  now - since < rs_wait_budget(layer, since) &&
-                  rs_kernel_is_pending(kernel, kernel->known_device);
+                  rs_layer_clock() < *end && rs_kernel_is_pending(kernel, kernel->known_device);
     rs_layer_unlock(layer);
     return wanted;
 }
 
 static void wait_for_build(rs_layer *layer, void *handle)
 {
-    static const struct timespec pause = {0, 100000};
     const double start = rs_layer_clock();
-    if (!still_builds(layer, handle, start))
+    bool has_waited = false, is_in_time = true;
+    while (is_in_time) {
+        const unsigned long long seen = rs_layer_changes(layer);
+        double end;
+        if (!still_builds(layer, handle, start, &end))
+            break;
+        has_waited = true;
+        is_in_time = rs_layer_wait(layer, seen, end);
+    }
+    if (!has_waited)
         return;
-    do
-        nanosleep(&pause, NULL);
-    while (still_builds(layer, handle, start));
     rs_layer_lock(layer);
     layer->waited += rs_layer_clock() - start;
     rs_layer_unlock(layer);
@@ -79,7 +82,7 @@ static void wait_for_times(rs_layer *layer, rs_stream queue, void *handle)
     rs_layer_unlock(layer);
     if (event == NULL)
         return;
-    double waited = rs_api_stream_flush(queue) == 0 ? rs_event_wait(event, longest) : 0;
+    double waited = rs_api_stream_flush(queue) == 0 ? rs_event_wait(layer, event, longest) : 0;
     rs_api_event_release(event);
     rs_layer_lock(layer);
     layer->waited += waited;

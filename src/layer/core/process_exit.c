@@ -1,12 +1,11 @@
 /* The end of the process: see process_exit.h. */
 #include "layer/core/process_exit.h"
 
-#include "layer/core/state.h"
+#include "layer/core/wait.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double longest_hold = 10; /* seconds */
@@ -34,6 +33,7 @@ static void begin_exit(void *data)
     }
     const bool has_first_runs = layer->exit.has_first_runs;
     rs_layer_unlock(layer);
+    rs_layer_wake(layer); /* nobody waits for what is not built any more */
     if (is_first)
         layer->exit.wait(layer, has_first_runs);
 }
@@ -81,9 +81,10 @@ void rs_exit_note_compiler(rs_layer *layer)
 
 static void hold(rs_layer *layer)
 {
-    const struct timespec pause = {(time_t)longest_hold, 0};
+    const double end = rs_layer_clock() + longest_hold;
     rs_layer_unlock(layer);
-    nanosleep(&pause, NULL);
+    while (rs_layer_wait(layer, rs_layer_changes(layer), end))
+        continue;
     rs_layer_lock(layer);
 }
 

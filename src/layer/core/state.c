@@ -4,18 +4,20 @@
 #include <time.h>
 #include <unistd.h>
 
-void rs_layer_init_lock(rs_layer *layer)
+void rs_layer_init_locks(rs_layer *layer)
 {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&layer->mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
+    pthread_mutex_init(&layer->changes.mutex, NULL);
+    pthread_cond_init(&layer->changes.condition, NULL);
 }
 
 void rs_layer_init(rs_layer *layer)
 {
-    rs_layer_init_lock(layer);
+    rs_layer_init_locks(layer);
     rs_layer_read_settings(layer);
     layer->loaded_at = rs_layer_clock();
     layer->process = getpid();

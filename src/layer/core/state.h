@@ -234,6 +234,11 @@ typedef struct {
  */
 struct rs_layer {
     pthread_mutex_t mutex;
+    struct { /* wait.c */
+        pthread_mutex_t mutex;
+        pthread_cond_t condition;
+        atomic_ullong count;
+    } changes;
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, programs, kernels;
     double loaded_at;       /* rs_layer_clock() */
@@ -311,7 +316,7 @@ void rs_layer_read_settings(rs_layer *layer);
 double rs_layer_clock(void);
 
 /* Also in a forked child, where nobody holds it. */
-void rs_layer_init_lock(rs_layer *layer);
+void rs_layer_init_locks(rs_layer *layer);
 void rs_layer_lock(rs_layer *layer);
 void rs_layer_unlock(rs_layer *layer);
 

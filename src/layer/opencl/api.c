@@ -41,6 +41,29 @@ int rs_api_event_wait(rs_event event)
     return rs_driver()->clWaitForEvents(1, &awaited);
 }
 
+typedef struct {
+    void (*function)(void *data);
+    void *data;
+} notification;
+
+static void CL_CALLBACK notify(cl_event event, cl_int status, void *data)
+{
+    const notification wanted = *(notification *)data;
+    (void)event, (void)status;
+    free(data);
+    wanted.function(wanted.data);
+}
+
+void rs_api_event_notify(rs_event event, void (*function)(void *data), void *data)
+{
+    notification *wanted = malloc(sizeof *wanted);
+    if (wanted == NULL)
+        return;
+    *wanted = (notification){function, data};
+    if (rs_driver()->clSetEventCallback(event, CL_COMPLETE, notify, wanted) != CL_SUCCESS)
+        free(wanted);
+}
+
 bool rs_api_event_times(rs_event first, rs_event last, uint64_t *start, uint64_t *end)
 {
     cl_ulong began = 0, ended = 0;

@@ -10,9 +10,8 @@
 #include "layer/core/process_exit.h"
 #include "layer/core/report.h"
 #include "layer/core/timing.h"
+#include "layer/core/wait.h"
 #include "layer/opencl/profiled_launch.h"
-
-#include <time.h>
 
 /* Whether a buffer that this launch wants as the program has it may soon be of use in the other
  * layout. */
@@ -198,26 +197,27 @@ static void take_time(const rs_choice *choice, const rs_queue *queue, cl_event e
 static void begin_launch(rs_command *command, rs_choice *choice, cl_command_queue queue,
                          cl_kernel handle, cl_uint wait_count, const cl_event *wait_list)
 {
-    static const struct timespec pause = {0, 100000};
     const double longest = 30;
     double end = 0;
-    rs_command_begin(command, rs_the_layer(), queue, wait_count, wait_list);
-    if (rs_launch_may_wait(rs_kernel_find(rs_the_layer(), handle))) {
+    bool is_in_time = true;
+    rs_layer *layer = rs_the_layer();
+    rs_command_begin(command, layer, queue, wait_count, wait_list);
+    if (rs_launch_may_wait(rs_kernel_find(layer, handle))) {
         rs_command_end(command);
-        rs_launch_wait(rs_the_layer(), queue, handle);
-        rs_command_begin(command, rs_the_layer(), queue, wait_count, wait_list);
+        rs_launch_wait(layer, queue, handle);
+        rs_command_begin(command, layer, queue, wait_count, wait_list);
     }
     for (;;) {
-        choice->kernel = rs_kernel_find(rs_the_layer(), handle);
+        const unsigned long long seen = rs_layer_changes(layer);
+        choice->kernel = rs_kernel_find(layer, handle);
         rs_choose(choice, command);
-        if (!choice->is_pending || rs_exit_has_begun(rs_the_layer()) ||
-            (end > 0 && rs_layer_clock() > end))
+        if (!choice->is_pending || rs_exit_has_begun(layer) || !is_in_time)
             return;
         rs_command_end(command);
         if (end <= 0)
             end = rs_layer_clock() + longest;
-        nanosleep(&pause, NULL);
-        rs_command_begin(command, rs_the_layer(), queue, wait_count, wait_list);
+        is_in_time = rs_layer_wait(layer, seen, end);
+        rs_command_begin(command, layer, queue, wait_count, wait_list);
     }
 }
 

@@ -19,7 +19,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The second form of the entry point, for loaders newer than the headers. */
@@ -44,7 +43,7 @@ static void end_fork(void)
 
 static void begin_child(void)
 {
-    rs_layer_init_lock(rs_the_layer());
+    rs_layer_init_locks(rs_the_layer());
     rs_report_begin_child(rs_the_layer());
 }
 

@@ -12,11 +12,11 @@
 #include "layer/core/file_limit.h"
 #include "layer/core/process_exit.h"
 #include "layer/core/report.h"
+#include "layer/core/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static cl_uint address_bits(cl_device_id device)
 {
@@ -355,18 +355,20 @@ static void take_over(rs_program *program, const rewriting *made)
  * keeps from going on. Returns the record with the lock, NULL when there is nothing to prepare. */
 static rs_program *lock_unprepared(cl_program handle)
 {
-    static const struct timespec pause = {0, 100000};
+    rs_layer *layer = rs_the_layer();
     const double longest = 30, end = rs_layer_clock() + longest;
+    bool is_in_time = true;
     for (;;) {
-        rs_layer_lock(rs_the_layer());
-        rs_program *program = rs_program_find(rs_the_layer(), handle);
+        const unsigned long long seen = rs_layer_changes(layer);
+        rs_layer_lock(layer);
+        rs_program *program = rs_program_find(layer, handle);
         if (program != NULL && program->preparation == RS_UNPREPARED)
             return program;
         if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
-            rs_exit_has_begun(rs_the_layer()) || rs_layer_clock() > end)
+            rs_exit_has_begun(layer) || !is_in_time)
             return NULL;
-        rs_layer_unlock(rs_the_layer());
-        nanosleep(&pause, NULL);
+        rs_layer_unlock(layer);
+        is_in_time = rs_layer_wait(layer, seen, end);
     }
 }
 
@@ -393,6 +395,7 @@ void rs_program_prepare(cl_program handle)
         program->preparation = RS_PREPARED;
         program->live_kernels--;
         rs_program_trim(program);
+        rs_layer_wake(rs_the_layer());
     }
     rs_layer_unlock(rs_the_layer());
 }
