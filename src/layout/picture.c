@@ -1,5 +1,6 @@
 /* What a drawing of a layout shows. */
 #include "layout/picture.h"
+#include "base/arithmetic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,7 @@ rs_cell rs_picture_table_cell(const rs_picture *picture, size_t row, size_t colu
 static size_t value_count(const restride_layout *layout, const rs_term *term)
 {
     const rs_dimension *dimension = &layout->dimensions[term->dimension];
-    size_t above = dimension->padded_extent / term->divisor +
-                   (dimension->padded_extent % term->divisor != 0 ? 1 : 0);
+    size_t above = rs_size_divide_up(dimension->padded_extent, term->divisor);
     return term->modulus != 0 && term->modulus < above ? term->modulus : above;
 }
 

@@ -204,6 +204,8 @@ def check(restride, folder, expression, dims, known):
     memory_right = max([b.x + b.width for b in below], default=0)
     groups = max([w.right for w in words if below and w.x == below[0].x and "soft" in w.classes], default=0)
     left = next(w.x for w in words if w.text == "memory")
+    assert [(w.x, w.y) for w in words if w.text in ("array (place in memory)", "memory", "then down")] == [
+        (RIM, 78), (left, 78), (left + 108, 78)]
     assert size[0] == RIM + max(memory_right, groups, left + 40 * CHARACTER, RIM + max(len(w.text) for w in texts) * LINE_CHARACTER)
     table_right = max([b.x + b.width for b in table], default=0)
     address = max([len(o) for _, o, _ in memory], default=1) * CHARACTER

@@ -203,6 +203,64 @@ static void test_colours_only_when_asked(void **state)
     free(coloured);
 }
 
+/* A colour a field, in the table and in memory; the next field is not that of padding. */
+static void test_colours_of_fields(void **state)
+{
+    (void)state;
+    restride_layout *layout = parse("i:3 f{ char c; float x; short s; }", "i f");
+    char *coloured;
+    assert_int_equal(rs_draw_text(layout, true, &coloured), RESTRIDE_OK);
+    assert_int_equal(count(coloured, "\033[34m"), 2 * 3);          /* c */
+    assert_int_equal(count(coloured, "\033[31m"), 2 * 3);          /* x */
+    assert_int_equal(count(coloured, "\033[32m"), 2 * 3);          /* s */
+    assert_int_equal(count(coloured, "\033[2m"), 2 * 3 * (2 + 1)); /* two bytes and one, and two */
+    restride_layout_destroy(layout);
+    free(coloured);
+}
+
+/* How many cells each row of memory has: those of its fastest term, and of more where that has
+ * fewer than four; sixteen at most. */
+static void test_rows_of_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims, *layout;
+        size_t rows[6]; /* cells; 0: no more rows */
+    } drawn[] = {
+        {"i:40 f:1", "i f", {1, 1, 1, 1, 1, 1}},
+        {"i:3 f:5", "i f", {5, 5, 5}},
+        {"i:5 f:3", "i f", {15}},
+        {"i:6 f:3", "i f", {3, 3, 3, 3, 3, 3}},
+        {"i:10 f:2", "i/4 f i%4", {4, 4, 4, 4, 2, 2}},
+        {"i:8 f:2", "i/4 i/2%2 f i%2", {4, 4, 4, 4}},
+        {"i:20", "i", {16, 4}},
+        {"y:3 x:2 e:2", "y x e", {4, 4, 4}},
+        {"y:5 x:2 e:2", "y x e", {4, 4, 4, 4, 4}},
+    };
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
+        restride_layout *layout = parse(drawn[i].dims, drawn[i].layout);
+        rs_picture picture;
+        assert_int_equal(rs_picture_create(&picture, layout), RESTRIDE_OK);
+        for (size_t row = 0; row < 6; row++) {
+            size_t cells = row < picture.memory_row_count ? picture.memory_rows[row].count : 0;
+            if (cells != drawn[i].rows[row])
+                fail_msg("row %zu of %s has %zu cells", row, drawn[i].dims, cells);
+        }
+        rs_picture_free(&picture);
+        restride_layout_destroy(layout);
+    }
+    restride_layout *nested = parse("i:16 f:2", "i/8 i/2%4 f i%2");
+    char *text;
+    assert_int_equal(rs_draw_text(nested, false, &text), RESTRIDE_OK);
+    for (int group = 0; group < 2; group++) {
+        char name[40];
+        snprintf(name, sizeof name, "i/8=%d", group);
+        assert_int_equal(count(text, name), 1);
+    }
+    restride_layout_destroy(nested);
+    free(text);
+}
+
 static void test_public_drawings_are_the_same(void **state)
 {
     (void)state;
@@ -240,6 +298,8 @@ int main(void)
         cmocka_unit_test(test_random_layouts_can_be_drawn),
         cmocka_unit_test(test_arrays_without_elements),
         cmocka_unit_test(test_colours_only_when_asked),
+        cmocka_unit_test(test_colours_of_fields),
+        cmocka_unit_test(test_rows_of_memory),
         cmocka_unit_test(test_public_drawings_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,18 +104,21 @@ static void test_completing_twice_changes_nothing(void **state)
 static void test_equality_ignores_names_alone(void **state)
 {
     (void)state;
-    rs_record a, b, c, d;
+    rs_record a, b, c, d, e;
     assert_int_equal(build(&a, (const member[4]){{"x", 0, 4}, {"y", 4, 4}}, 8, 4), RESTRIDE_OK);
     assert_int_equal(build(&b, (const member[4]){{"u", 0, 4}, {"v", 4, 4}}, 8, 4), RESTRIDE_OK);
     assert_int_equal(build(&c, (const member[4]){{"x", 0, 4}, {"y", 4, 2}}, 8, 4), RESTRIDE_OK);
     assert_int_equal(build(&d, (const member[4]){{"x", 0, 4}}, 8, 4), RESTRIDE_OK);
+    assert_int_equal(build(&e, (const member[4]){{"x", 0, 4}, {"y", 4, 4}}, 8, 8), RESTRIDE_OK);
     assert_true(rs_record_equal(&a, &b));
     assert_false(rs_record_equal(&a, &c));
+    assert_false(rs_record_equal(&a, &e)); /* the same bytes, but for alignment */
     assert_false(rs_record_equal(&a, &d)); /* the same bytes, but the second is padding */
     rs_record_free(&a);
     rs_record_free(&b);
     rs_record_free(&c);
     rs_record_free(&d);
+    rs_record_free(&e);
 }
 
 typedef struct {

@@ -314,6 +314,43 @@ static void test_refusals(void **state)
     restride_engine_destroy(engine);
 }
 
+/* Each missing argument alone. */
+static void test_arguments(void **state)
+{
+    (void)state;
+    restride_engine *engine;
+    restride_layout *layout;
+    restride_plan *plan = NULL;
+    restride_tuning tuning;
+    const size_t dims[] = {2, 3};
+    const int axes[] = {1, 0};
+    assert_int_equal(test_host_engine(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(restride_layout_parse(&layout, "i:4 f:2", "i f"), RESTRIDE_OK);
+    for (int missing = 0; missing < 4; missing++) {
+        restride_engine *e = missing == 0 ? NULL : engine;
+        const restride_layout *from = missing == 1 ? NULL : layout,
+                              *to = missing == 2 ? NULL : layout;
+        restride_plan **p = missing == 3 ? NULL : &plan;
+        assert_int_equal(restride_plan_convert_with(p, e, from, to, 4, NULL),
+                         RESTRIDE_INVALID_ARGUMENT);
+        assert_int_equal(restride_plan_permute(p, e, 2, missing == 1 ? NULL : dims,
+                                               missing == 2 ? NULL : axes, 4),
+                         RESTRIDE_INVALID_ARGUMENT);
+        if (missing == 3)
+            break;
+        assert_null(plan);
+        assert_int_equal(restride_tune_convert(e, from, to, 4, NULL, &tuning),
+                         RESTRIDE_INVALID_ARGUMENT);
+        assert_int_equal(restride_tune_permute(e, 2, missing == 1 ? NULL : dims,
+                                               missing == 2 ? NULL : axes, 4, NULL, &tuning),
+                         RESTRIDE_INVALID_ARGUMENT);
+    }
+    assert_int_equal(restride_tune_transpose(NULL, 512, 512, 4, 1, NULL, &tuning),
+                     RESTRIDE_INVALID_ARGUMENT);
+    restride_layout_destroy(layout);
+    restride_engine_destroy(engine);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "all") == 0) {
@@ -322,9 +359,8 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests(tests, NULL, NULL);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chosen),
-        cmocka_unit_test(test_generated),
-        cmocka_unit_test(test_little_scratch),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_generated), cmocka_unit_test(test_little_scratch),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

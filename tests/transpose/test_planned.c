@@ -1,16 +1,17 @@
 /*
  * Which plan each of many random problems gets, and what it is expected to cost, for engines that
  * are made up: threads with caches, for data in memory and in files, a device with local memory,
- * and one that knows its own costs. Then how the host engine divides random stages: threads,
- * scratch memory and tables. Compared with planned.txt, so a change of the planner shows which
- * problems it concerns. `test_planned update` writes that file again, after the differences have
- * been looked at.
+ * one that refuses stages, and one that knows its own costs. Then how the host engine divides
+ * random stages: threads, scratch memory and tables. Compared with planned.txt, so a change of the
+ * planner shows which problems it concerns. `test_planned update` writes that file again, after the
+ * differences have been looked at.
  */
 #include "cmocka_all.h"
 #include "engine/boxes.h"
 #include "engine/host/host.h"
 #include "engine/stage.h"
 #include "restride/restride.h"
+#include "transpose/methods.h"
 
 #include "../layout/generate.h"
 
@@ -28,11 +29,14 @@ typedef struct {
 
 enum { BOX_BYTES = 113 << 10, CHIP_BYTES = 48 << 10 };
 
-/* An engine that takes every stage and runs none. */
+/* An engine that takes every stage, or all of blocks whose sides have an even sum, and runs none.
+ */
 static restride_status create_transpose(restride_engine *engine, const rs_transpose_task *task,
                                         size_t scratch_limit, rs_stage **stage)
 {
     (void)scratch_limit;
+    if (strcmp(engine->operations->name, "picky") == 0 && (task->rows + task->cols) % 2 != 0)
+        return rs_fail(RESTRIDE_DEVICE_LIMIT, "These sides are not liked.");
     paper_stage *made = malloc(sizeof *made);
     assert_non_null(made);
     *made = (paper_stage){.base = {engine}, .task = *task};
@@ -72,6 +76,9 @@ static json_t *describe_stage(const rs_stage *stage)
         {"inner_rows", task->inner_rows},
         {"inner_cols", task->inner_cols},
         {"tile", task->tile},
+        {"factor", task->factor},
+        {"shift", task->shift},
+        {"backward", task->backward},
         {"unit", task->unit},
         {"repeats", task->repeats},
         {"pieces", task->piece_count},
@@ -195,8 +202,21 @@ static rs_engine_traits gpu_traits(const restride_engine *engine)
 static const rs_engine_operations host = PAPER("host", host_traits);
 static const rs_engine_operations device = PAPER("device", device_traits);
 static const rs_engine_operations gpu = PAPER("gpu", gpu_traits);
+static const rs_engine_operations picky = PAPER("picky", device_traits);
 
-/* The plan as one line: its cost and its stages, each a list of the numbers that are not 0. */
+/* The numbers of a sentence, whatever its words are. */
+static void write_numbers(FILE *file, const char *sentence)
+{
+    static const char digits[] = "0123456789.";
+    fprintf(file, " |");
+    for (const char *c = sentence; c != NULL && *(c += strcspn(c, digits)) != '\0';
+         c += strspn(c, digits))
+        if (strspn(c, ".") == 0)
+            fprintf(file, " %.*s", (int)strspn(c, "0123456789"), c);
+}
+
+/* The plan as one line: its cost, its stages, each a list of the numbers that are not 0, and the
+ * numbers in the reason for it. */
 static void write_plan(FILE *file, restride_status status, restride_plan *plan)
 {
     if (status != RESTRIDE_OK) {
@@ -217,6 +237,7 @@ static void write_plan(FILE *file, restride_status status, restride_plan *plan)
         json_object_foreach(stage, key, number) if (json_integer_value(number) != 0)
             fprintf(file, " %s %lld", key, (long long)json_integer_value(number));
     }
+    write_numbers(file, json_string_value(json_object_get(description, "why")));
     fprintf(file, "\n");
     json_decref(description);
     free(text);
@@ -270,6 +291,57 @@ static void plan_matrix(FILE *file, restride_engine *engine, const problems *p, 
     restride_status status =
         restride_plan_transpose_with(&plan, engine, rows, cols, unit, batch, &options);
     write_plan(file, status, plan);
+}
+
+/* Each method in turn, by its name. */
+static void plan_named(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
+{
+    for (size_t i = 0; i < rs_methods_count(); i++) {
+        size_t rows = random_side(seed, 3000), cols = random_side(seed, 3000);
+        size_t unit = random_unit(seed), batch = 1 + made_random(seed, 3);
+        restride_plan_options options = choose_options(p, rows * cols * unit, seed);
+        options.method = rs_methods_at(i)->name;
+        restride_plan *plan;
+        fprintf(file, "%s %s %zu x %zu, %zu bytes, %zu times: ", engine->operations->name,
+                options.method, rows, cols, unit, batch);
+        restride_status status =
+            restride_plan_transpose_with(&plan, engine, rows, cols, unit, batch, &options);
+        write_plan(file, status, plan);
+    }
+}
+
+/* Records of unequal members between arrays, structures and tiles, as many as they come. */
+static void plan_records(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
+{
+    static const char *const records[] = {"float x; double m; char c;", "short s; float v[3];",
+                                          "double m; float4 p; char tail[3];"};
+    char dims[80], layouts[2][40];
+    restride_layout *made[2];
+    size_t count = 1 + made_random(seed, (size_t)1 << (4 + made_random(seed, 17)));
+    snprintf(dims, sizeof dims, "i:%zu f{ %s }", count, records[made_random(seed, 3)]);
+    for (int side = 0; side < 2; side++) {
+        size_t tile = (1 + made_random(seed, 12)) << made_random(seed, 7);
+        switch (made_random(seed, 4)) {
+        case 0:
+            strcpy(layouts[side], "i f");
+            break;
+        case 1:
+            strcpy(layouts[side], "f i");
+            break;
+        default:
+            snprintf(layouts[side], sizeof layouts[side], "i/%zu f i%%%zu", tile, tile);
+        }
+        assert_int_equal(restride_layout_parse(&made[side], dims, layouts[side]), RESTRIDE_OK);
+    }
+    const restride_plan_options options = choose_options(p, count * 40, seed);
+    restride_plan *plan;
+    fprintf(file, "%s %s, \"%s\" to \"%s\": ", engine->operations->name, dims, layouts[0],
+            layouts[1]);
+    restride_status status =
+        restride_plan_convert_with(&plan, engine, made[0], made[1], 0, &options);
+    write_plan(file, status, plan);
+    restride_layout_destroy(made[0]);
+    restride_layout_destroy(made[1]);
 }
 
 /* Squares, with rows of whole lines or pages and others. */
@@ -418,6 +490,10 @@ static void plan_all(FILE *file)
         {&device, plan_square, 86, 40, 0, 40},   {&device, plan_tensor, 87, 60, 0, 20},
         {&gpu, plan_matrix, 88, 60, 0, 8},       {&gpu, plan_square, 89, 20, 0, 0},
         {&gpu, plan_tensor, 90, 120, 0, 20},     {&gpu, plan_conversion, 91, 60, 0, 0},
+        {&host, plan_named, 92, 6, 0, 100},      {&device, plan_named, 93, 6, 0, 100},
+        {&host, plan_records, 94, 100, 0, 50},   {&device, plan_records, 95, 60, 0, 50},
+        {&picky, plan_matrix, 96, 60, 0, 8},     {&picky, plan_tensor, 97, 20, 0, 0},
+        {&picky, plan_records, 98, 20, 0, 0},    {&device, plan_matrix, 99, 60, 0, 300},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         uint64_t seed = all[i].seed;
