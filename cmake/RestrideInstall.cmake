@@ -1,6 +1,7 @@
 # What `cmake --install` puts where. Nothing installed names the prefix, so a whole installation can be moved:
 #   bin/restride                          the command line
 #   LIBDIR/librestride.so.X.Y.Z           the library, with include/restride/, pkg-config and CMake files
+#   LIBDIR/librestride_mpi.so.X.Y.Z       groups of MPI processes, where MPI was found
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
 #   lib/restride/librestride_loader.so    what puts it upon loaders that know no layers, likewise
 #   lib/restride/kernels/                 of the CUDA engine, where RESTRIDE_CUDA_ARCHITECTURES asks for them
@@ -11,6 +12,11 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS restride EXPORT restrideTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(RESTRIDE_MPI)
+  install(TARGETS restride_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+else()
+  set(HEADER_FILTER PATTERN mpi.h EXCLUDE)
+endif()
 install(TARGETS restride_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(RESTRIDE_REWRITE)
   install(TARGETS restride_rewriter RUNTIME DESTINATION lib/restride)
@@ -24,7 +30,7 @@ endif()
 if(RESTRIDE_OPENCL)
   install(TARGETS restride_layer restride_loader LIBRARY DESTINATION lib/restride)
 else()
-  set(HEADER_FILTER PATTERN opencl.h EXCLUDE)
+  list(APPEND HEADER_FILTER PATTERN opencl.h EXCLUDE)
 endif()
 if(RESTRIDE_CUDA_ARCHITECTURES)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/kernels DESTINATION lib/restride)
@@ -90,4 +96,12 @@ install(FILES ${PROJECT_BINARY_DIR}/restrideConfig.cmake ${PROJECT_BINARY_DIR}/r
 
 file(RELATIVE_PATH PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/restride.pc.in ${PROJECT_BINARY_DIR}/restride.pc @ONLY)
+if(RESTRIDE_MPI)
+  # As find_package(MPI) found it: the implementations' own .pc files have other names in each system.
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE MPI_FLAGS)
+  list(JOIN MPI_FLAGS " " MPI_FLAGS)
+  list(JOIN MPI_C_LIBRARIES " " MPI_LIBRARIES)
+  configure_file(cmake/restride-mpi.pc.in ${PROJECT_BINARY_DIR}/restride-mpi.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/restride-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 install(FILES ${PROJECT_BINARY_DIR}/restride.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

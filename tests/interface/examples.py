@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""examples.py INCLUDE LIBRARY C C++ FORTRAN EMULATED: the example that each public header opens with compiles and runs.
+"""examples.py INCLUDE LIBRARY C C++ FORTRAN EMULATED [MPI MPI_LIBRARY]: the example that each public header opens with compiles and runs.
 
 An example is the first indented block of a header's first comment. It becomes the body of main(), behind what SETUP has
 for the header. A compiler that is "" or ends with NOTFOUND, and a device that is not there, leave their examples out; the
-last line says which. EMULATED is a folder with a driver that stands in for CUDA's, or "".
+last line says which. EMULATED is a folder with a driver that stands in for CUDA's, or "". MPI is its compiler of C.
 """
 import os
 import pathlib
@@ -14,6 +14,7 @@ import tempfile
 include, library = map(pathlib.Path, sys.argv[1:3])
 compilers = dict(zip((".h", ".hpp", ".f90"), sys.argv[3:6]))
 emulated = sys.argv[6]
+mpi, mpi_library = sys.argv[7:9] if len(sys.argv) > 7 else ("", "")
 
 C_INCLUDES = "#include <assert.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
 
@@ -103,16 +104,22 @@ PROGRAMS = {".h": (c_program, ".c", "-std=c11 -Wall -Wextra -Wno-unused-variable
             ".f90": (fortran_program, ".f90", "-std=f2018 -Wall -Werror")}
 
 
+def compiler_of(header):
+    return mpi if header.name == "mpi.h" else compilers[header.suffix]
+
+
 def build(header, folder):
     make, suffix, flags = PROGRAMS[header.suffix]
     source = folder / ("example" + suffix)
     source.write_text(make(header, example_of(header)))
-    command = [compilers[header.suffix], *flags.split(), f"-I{include}"]
+    command = [compiler_of(header), *flags.split(), f"-I{include}"]
     if header.suffix == ".f90":
         command += ["-J", str(folder), str(header)]
     command += [str(source), "-o", str(folder / "example"), str(library), f"-Wl,-rpath,{library.parent}"]
     if header.name in FOR_OPENCL:
         command += ["-lOpenCL"]
+    if header.name == "mpi.h":
+        command += [mpi_library, f"-Wl,-rpath,{os.path.dirname(mpi_library)}"]
     if header.name == "cuda.h":
         command += [f"-L{emulated}", "-l:libcuda.so.1"]
     return subprocess.run(command, text=True, stderr=subprocess.STDOUT, stdout=subprocess.PIPE)
@@ -130,7 +137,7 @@ def check(header):
     """"" when the example ran, else a word for what is wrong; None where something for it is missing."""
     if not example_of(header):
         return "does not open with an example"
-    compiler = compilers[header.suffix]
+    compiler = compiler_of(header)
     if compiler == "" or compiler.endswith("NOTFOUND") or (header.name == "cuda.h" and not emulated):
         return None
     with tempfile.TemporaryDirectory() as name:
