@@ -30,7 +30,7 @@ typedef struct {
     bool is_changing, is_spoiled;
 } bytes;
 
-static struct {
+typedef struct {
     unsigned long long random;
     command commands[MOST_COMMANDS];
     stream streams[MOST_STREAMS];
@@ -40,7 +40,15 @@ static struct {
     size_t wait_count;
     unsigned refusals, scratch;
     const char *mistake;
-} world;
+} made_up_world;
+
+static made_up_world worlds[WORLDS];
+static made_up_world *world = &worlds[0];
+
+void enter_world(int number)
+{
+    world = &worlds[number];
+}
 
 rs_device_layout device_layouts[LAYOUTS][DEVICES];
 
@@ -49,33 +57,33 @@ const char rs_api_lost_name[] = "LOST";
 
 unsigned pick(unsigned count)
 {
-    world.random = world.random * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)(world.random >> 33) % count;
+    world->random = world->random * 6364136223846793005ull + 1442695040888963407ull;
+    return (unsigned)(world->random >> 33) % count;
 }
 
 static bool is_unlucky(unsigned one_in)
 {
     const bool unlucky = pick(one_in) == 0;
-    world.refusals += unlucky;
+    world->refusals += unlucky;
     return unlucky;
 }
 
 static void note_mistake(const char *what)
 {
-    if (world.mistake == NULL)
-        world.mistake = what;
+    if (world->mistake == NULL)
+        world->mistake = what;
 }
 
 void begin_world(unsigned long long seed)
 {
-    for (int i = 0; i < world.stream_count; i++)
-        world.streams[i].count = world.streams[i].flushed = world.streams[i].done = 0;
-    memset(world.buffers, 0, sizeof world.buffers);
-    world.command_count = world.stream_count = 0;
-    world.wait_count = 0;
-    world.refusals = world.scratch = 0;
-    world.mistake = NULL;
-    world.random = seed * 2862933555777941757ull + 3037000493ull;
+    for (int i = 0; i < world->stream_count; i++)
+        world->streams[i].count = world->streams[i].flushed = world->streams[i].done = 0;
+    memset(world->buffers, 0, sizeof world->buffers);
+    world->command_count = world->stream_count = 0;
+    world->wait_count = 0;
+    world->refusals = world->scratch = 0;
+    world->mistake = NULL;
+    world->random = seed * 2862933555777941757ull + 3037000493ull;
     for (int layout = 1; layout < LAYOUTS; layout++)
         for (int device = 0; device < DEVICES; device++) {
             rs_device_layout *one = &device_layouts[layout][device];
@@ -88,14 +96,14 @@ void begin_world(unsigned long long seed)
 
 rs_allocation world_buffer(int number)
 {
-    return &world.buffers[number];
+    return &world->buffers[number];
 }
 
 rs_stream world_stream(bool out_of_order)
 {
-    if (world.stream_count == MOST_STREAMS)
+    if (world->stream_count == MOST_STREAMS)
         return NULL;
-    stream *one = &world.streams[world.stream_count++];
+    stream *one = &world->streams[world->stream_count++];
     one->out_of_order = out_of_order;
     one->is_own = false;
     one->is_open = true;
@@ -107,22 +115,22 @@ rs_stream world_stream(bool out_of_order)
 static command *append(rs_stream to, command_kind kind, unsigned wait_count, const void *wait_list)
 {
     stream *one = to;
-    if (world.command_count == MOST_COMMANDS || world.wait_count + wait_count > MOST_WAITS) {
+    if (world->command_count == MOST_COMMANDS || world->wait_count + wait_count > MOST_WAITS) {
         fprintf(stderr, "the made-up world is too small\n");
         abort();
     }
-    command *made = &world.commands[world.command_count];
+    command *made = &world->commands[world->command_count];
     *made = (command){.kind = kind,
-                      .stream = (int)(one - world.streams),
+                      .stream = (int)(one - world->streams),
                       .buffer = -1,
                       .status = 3,
                       .references = 0,
-                      .first_wait = world.wait_count,
+                      .first_wait = world->wait_count,
                       .wait_count = wait_count};
     const rs_event *list = wait_list;
     for (unsigned i = 0; i < wait_count; i++)
-        world.waits[world.wait_count++] = list[i];
-    one->commands[one->count++] = world.command_count++;
+        world->waits[world->wait_count++] = list[i];
+    one->commands[one->count++] = world->command_count++;
     return made;
 }
 
@@ -143,12 +151,12 @@ static bool is_behind_others(const stream *one, const command *what, int place)
 
 static bool can_begin(const stream *one, int place)
 {
-    const command *what = &world.commands[one->commands[place]];
+    const command *what = &world->commands[one->commands[place]];
     if (what->is_begun || what->status <= 0 || place >= one->flushed ||
         is_behind_others(one, what, place))
         return false;
     for (size_t i = 0; i < what->wait_count; i++)
-        if (world.waits[what->first_wait + i]->status > 0)
+        if (world->waits[what->first_wait + i]->status > 0)
             return false;
     return true;
 }
@@ -156,7 +164,7 @@ static bool can_begin(const stream *one, int place)
 static bool is_abandoned(const command *what)
 {
     for (size_t i = 0; i < what->wait_count; i++)
-        if (world.waits[what->first_wait + i]->status < 0)
+        if (world->waits[what->first_wait + i]->status < 0)
             return true;
     return false;
 }
@@ -165,7 +173,7 @@ static bool is_abandoned(const command *what)
  * copy that was to replace them. */
 static void begin_command(command *what)
 {
-    bytes *on = what->buffer >= 0 ? &world.buffers[what->buffer] : NULL;
+    bytes *on = what->buffer >= 0 ? &world->buffers[what->buffer] : NULL;
     what->is_begun = true;
     if (is_abandoned(what)) {
         what->status = -14;
@@ -188,7 +196,7 @@ static void begin_command(command *what)
 
 static void end_command(command *what)
 {
-    bytes *on = what->buffer >= 0 ? &world.buffers[what->buffer] : NULL;
+    bytes *on = what->buffer >= 0 ? &world->buffers[what->buffer] : NULL;
     if (what->status < 0)
         return;
     what->status = what->fails ? -36 : 0;
@@ -207,17 +215,17 @@ static void end_command(command *what)
 /* Begins or ends one command; false when none can. */
 static bool run_one(void)
 {
-    const int count = world.stream_count;
+    const int count = world->stream_count;
     const int first = count > 0 ? (int)pick((unsigned)count) : 0;
     for (int i = 0; i < count; i++) {
-        stream *one = &world.streams[(first + i) % count];
-        while (one->done < one->count && world.commands[one->commands[one->done]].status <= 0)
+        stream *one = &world->streams[(first + i) % count];
+        while (one->done < one->count && world->commands[one->commands[one->done]].status <= 0)
             one->done++;
         const int waiting = one->flushed - one->done;
         const int start = waiting > 0 ? (int)pick((unsigned)waiting) : 0;
         for (int k = 0; k < waiting; k++) {
             const int place = one->done + (start + k) % waiting;
-            command *what = &world.commands[one->commands[place]];
+            command *what = &world->commands[one->commands[place]];
             if (can_begin(one, place)) {
                 begin_command(what);
                 return true;
@@ -239,38 +247,38 @@ void run_some(int count)
 
 void run_all(void)
 {
-    for (int i = 0; i < world.stream_count; i++)
-        world.streams[i].flushed = world.streams[i].count;
+    for (int i = 0; i < world->stream_count; i++)
+        world->streams[i].flushed = world->streams[i].count;
     while (run_one())
         continue;
-    for (int i = 0; i < world.command_count; i++)
-        if (world.commands[i].status > 0)
+    for (int i = 0; i < world->command_count; i++)
+        if (world->commands[i].status > 0)
             note_mistake("commands wait for each other");
 }
 
 bool is_spoiled(int buffer)
 {
-    return world.buffers[buffer].is_spoiled;
+    return world->buffers[buffer].is_spoiled;
 }
 
 unsigned count_refusals(void)
 {
-    return world.refusals;
+    return world->refusals;
 }
 
 unsigned count_held(void)
 {
-    unsigned held = world.scratch;
-    for (int i = 0; i < world.command_count; i++)
-        held += world.commands[i].references;
-    for (int i = 0; i < world.stream_count; i++)
-        held += world.streams[i].is_own && world.streams[i].is_open;
+    unsigned held = world->scratch;
+    for (int i = 0; i < world->command_count; i++)
+        held += world->commands[i].references;
+    for (int i = 0; i < world->stream_count; i++)
+        held += world->streams[i].is_own && world->streams[i].is_open;
     return held;
 }
 
 const char *world_mistake(void)
 {
-    return world.mistake;
+    return world->mistake;
 }
 
 /* ---- what the core asks ---- */
@@ -302,7 +310,7 @@ int rs_api_event_status(rs_event event)
 int rs_api_event_wait(rs_event event)
 {
     const command *one = event;
-    world.streams[one->stream].flushed = world.streams[one->stream].count;
+    world->streams[one->stream].flushed = world->streams[one->stream].count;
     while (one->status > 0)
         if (!run_one()) {
             note_mistake("a wait has no end");
@@ -349,7 +357,7 @@ void rs_api_stream_finish(rs_stream one)
 {
     rs_api_stream_flush(one);
     for (int i = 0; i < ((stream *)one)->count; i++)
-        rs_api_event_wait(&world.commands[((stream *)one)->commands[i]]);
+        rs_api_event_wait(&world->commands[((stream *)one)->commands[i]]);
 }
 
 int rs_api_stream_mark(rs_stream one, rs_event *event)
@@ -393,9 +401,9 @@ bool rs_api_device_is_cpu(rs_device device)
     return device == NULL;
 }
 
-rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle)
+void rs_queue_follow(rs_layer *layer, rs_stream handle)
 {
-    return rs_queue_find(layer, handle);
+    (void)layer, (void)handle;
 }
 
 bool rs_queue_can_be_timed(rs_queue *queue)
@@ -447,8 +455,8 @@ restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size
     *placed = NULL;
     if (is_unlucky(20))
         return rs_fail(RESTRIDE_OUT_OF_MEMORY, "There is no scratch memory.");
-    world.scratch++;
-    workspace->scratch = &world.scratch;
+    world->scratch++;
+    workspace->scratch = &world->scratch;
     if (pick(2) == 0) {
         command *first = append(queue, OTHER, 0, NULL);
         first->references = 1;
@@ -460,7 +468,7 @@ restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size
 void rs_workspace_release(rs_workspace *workspace)
 {
     if (workspace->scratch != NULL)
-        world.scratch--;
+        world->scratch--;
     *workspace = (rs_workspace){NULL, NULL};
 }
 
@@ -477,7 +485,7 @@ restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace
                                      const void *wait_list, rs_conversion *conversion)
 {
     const int layout = (int)((const rs_device_layout *)converter)->relayout.number;
-    const int number = (int)((bytes *)buffer - world.buffers);
+    const int number = (int)((bytes *)buffer - world->buffers);
     (void)size;
     *conversion = (rs_conversion){NULL, NULL, false};
     if (workspace->scratch == NULL)
@@ -485,7 +493,7 @@ restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace
     if (is_unlucky(20)) {
         conversion->is_torn = pick(2) == 0;
         if (conversion->is_torn)
-            world.buffers[number].is_spoiled = true;
+            world->buffers[number].is_spoiled = true;
         return rs_fail(RESTRIDE_DEVICE_ERROR, "A conversion was refused.");
     }
     command *made = append(queue, CHANGE, wait_count, wait_list);
@@ -493,7 +501,7 @@ restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace
     made->from = direction == RS_FORWARD ? 0 : layout;
     made->to = direction == RS_FORWARD ? layout : 0;
     made->fails = is_unlucky(40);
-    made->placed = workspace->scratch != &world.scratch ? workspace->scratch : NULL;
+    made->placed = workspace->scratch != &world->scratch ? workspace->scratch : NULL;
     made->references = 2;
     conversion->began = conversion->event = made;
     return RESTRIDE_OK;

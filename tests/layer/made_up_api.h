@@ -9,7 +9,7 @@
 
 #include "layer/core/coherence.h"
 
-enum { BUFFERS = 3, LAYOUTS = 3, DEVICES = 2 };
+enum { WORLDS = 2, BUFFERS = 3, LAYOUTS = 3, DEVICES = 2 };
 
 typedef enum {
     USE,     /* of a buffer in layout `from` */
@@ -18,6 +18,9 @@ typedef enum {
     MARK,    /* completes behind everything in its stream */
     OTHER
 } command_kind;
+
+/* There are several worlds, which share nothing; all below is of this one from now on. */
+void enter_world(int number);
 
 /* Numbers from 0 to count - 1. */
 unsigned pick(unsigned count);

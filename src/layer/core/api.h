@@ -30,6 +30,8 @@
 #ifndef RS_LAYER_API_H
 #define RS_LAYER_API_H
 
+#include "layer/core/locks.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,11 +59,11 @@ void rs_api_event_release(rs_event event);
 int rs_api_event_status(rs_event event);
 
 /* Waits for it. Called without the lock. */
-int rs_api_event_wait(rs_event event);
+int rs_api_event_wait(rs_event event) RS_UNLOCKED;
 
 /* Calls the function once it is complete or has failed, from any thread, which may be this one. If
  * that cannot be, it is never called. Called without the lock. */
-void rs_api_event_notify(rs_event event, void (*function)(void *data), void *data);
+void rs_api_event_notify(rs_event event, void (*function)(void *data), void *data) RS_UNLOCKED;
 
 /* When the command of `first` began and that of `last` ended, in nanoseconds of one clock; false
  * where that is not known. */

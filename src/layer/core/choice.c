@@ -15,7 +15,8 @@ enum { LAUNCHES_BETWEEN_LOOKS = 16 };
 /* ---- what stands in the way ---- */
 
 /* Whether another argument of the kernel reads the same buffer in another layout. */
-static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, rs_allocation buffer)
+static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted,
+                           rs_allocation buffer) RS_LOCKED
 {
     for (size_t i = 0; i < kernel->argument_count; i++) {
         if (i == wanted->index || kernel->arguments[i].buffer == NULL)
@@ -35,7 +36,8 @@ static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted, rs_
 
 /* Why this argument's buffer cannot be had in the wanted layout; NULL when nothing is known to
  * stand in the way. */
-static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_target *wanted)
+static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue,
+                            const rs_target *wanted) RS_LOCKED
 {
     rs_allocation handle = kernel->arguments[wanted->index].buffer;
     rs_buffer *buffer = rs_buffer_find(kernel->layer, handle);
@@ -71,7 +73,8 @@ static bool is_too_large(const rs_range *r)
     return false;
 }
 
-static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_range *r)
+static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue,
+                         const rs_range *r) RS_LOCKED
 {
     const char *why = rs_layer_frozen(kernel->layer);
     size_t i = 0;
@@ -105,7 +108,8 @@ bool rs_target_seen_before(const rs_kernel *kernel, size_t target)
 }
 
 /* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
-static void predict(const rs_kernel *kernel, rs_device device, rs_policy_knowledge *knowledge)
+static void predict(const rs_kernel *kernel, rs_device device,
+                    rs_policy_knowledge *knowledge) RS_LOCKED
 {
     double bytes = 0, faster = 0;
     size_t regular = 0, irregular = 0;
@@ -123,7 +127,7 @@ static void predict(const rs_kernel *kernel, rs_device device, rs_policy_knowled
     knowledge->is_unsure = irregular > regular;
 }
 
-static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double work_items)
+static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double work_items) RS_LOCKED
 {
     if (kernel->known != NULL && kernel->known_device == device &&
         rs_knowledge_covers(kernel->known, work_items))
@@ -148,7 +152,7 @@ static size_t smaller(size_t a, size_t b)
 
 /* Bytes a second that the kernel itself is known to use, if each work-item has a record: the device
  * converts them no slower. */
-static double least_rate(const rs_choice *choice)
+static double least_rate(const rs_choice *choice) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
     double seconds = rs_policy_time(&choice->known->knowledge.own) * choice->work_items;
@@ -166,7 +170,7 @@ static double least_rate(const rs_choice *choice)
 
 /* Bytes a second that the kernel would use in the other layout, by its prediction alone: one that
  * only reads moves half of what a conversion does. */
-static double predicted_rate(const rs_choice *choice, rs_device device, double least_rate)
+static double predicted_rate(const rs_choice *choice, rs_device device, double least_rate) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
     double faster = choice->known->knowledge.is_unsure ? 1 : HUGE_VAL;
@@ -185,7 +189,7 @@ bool rs_kernel_is_looked_at(const rs_kernel *kernel)
 }
 
 /* Since the program's start, as of a few launches ago: less is no harm, and clocks take time. */
-static double elapsed_seconds(const rs_kernel *kernel)
+static double elapsed_seconds(const rs_kernel *kernel) RS_LOCKED
 {
     const bool is_new = kernel->facts->launches < LAUNCHES_BETWEEN_LOOKS;
     if (kernel->layer->owed > 0 && (is_new || rs_kernel_is_looked_at(kernel)))
@@ -194,7 +198,7 @@ static double elapsed_seconds(const rs_kernel *kernel)
 }
 
 /* The conversions that either form needs, and how long the layout has been wanted. */
-static rs_policy_launch describe_launch(const rs_choice *choice, rs_device device)
+static rs_policy_launch describe_launch(const rs_choice *choice, rs_device device) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
     rs_policy_launch described = {.work_items = choice->work_items,
@@ -245,7 +249,7 @@ bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device)
 }
 
 /* Begins to make what the launch needs; whether it has to wait for that. */
-static bool begin_conversions(const rs_kernel *kernel, rs_device device)
+static bool begin_conversions(const rs_kernel *kernel, rs_device device) RS_LOCKED
 {
     bool pending = false;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -258,7 +262,7 @@ static bool begin_conversions(const rs_kernel *kernel, rs_device device)
 }
 
 /* The time that plans have taken is a part of what trials cost. */
-static void count_plans(const rs_choice *choice, rs_device device)
+static void count_plans(const rs_choice *choice, rs_device device) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -278,7 +282,7 @@ static const char not_built[] = "its rewritten form was not built: no gain was p
 
 static const char not_timed[] = "launches on this queue cannot be timed";
 
-static bool policy_wants(rs_choice *choice, rs_queue *queue)
+static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
 {
     rs_kernel *kernel = choice->kernel;
     if (kernel->policy != RS_POLICY_AUTO)
@@ -332,7 +336,7 @@ void rs_kernel_unreserve(const rs_kernel *kernel)
 }
 
 /* Whether all buffers are where the launch wants them, whichever device has converted them. */
-static bool are_in_place(rs_choice *choice)
+static bool are_in_place(rs_choice *choice) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -345,7 +349,7 @@ static bool are_in_place(rs_choice *choice)
 }
 
 /* Finds the layouts, and all that the buffers need on the way. */
-static bool find_layouts(rs_choice *choice, rs_command *command)
+static bool find_layouts(rs_choice *choice, rs_command *command) RS_LOCKED
 {
     rs_kernel *kernel = choice->kernel;
     rs_device device = command->queue->device;

@@ -34,21 +34,21 @@ typedef struct {
 } rs_choice;
 
 /* Chooses, and reserves what the buffers need on the way. */
-void rs_choose(rs_choice *choice, rs_command *command);
+void rs_choose(rs_choice *choice, rs_command *command) RS_LOCKED;
 
 /* Gives back what was reserved. */
-void rs_kernel_unreserve(const rs_kernel *kernel);
+void rs_kernel_unreserve(const rs_kernel *kernel) RS_LOCKED;
 
 /* The buffer of a rewritten argument, or NULL. */
-rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target);
+rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target) RS_LOCKED;
 
 /* Whether an earlier argument has the same buffer. */
-bool rs_target_seen_before(const rs_kernel *kernel, size_t target);
+bool rs_target_seen_before(const rs_kernel *kernel, size_t target) RS_LOCKED;
 
 /* Whether a thread still makes something that the launch needs. */
-bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device);
+bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device) RS_LOCKED;
 
 /* Whether this is one of the launches at which is looked at what is not waited for. */
-bool rs_kernel_is_looked_at(const rs_kernel *kernel);
+bool rs_kernel_is_looked_at(const rs_kernel *kernel) RS_LOCKED;
 
 #endif

@@ -64,8 +64,15 @@ void rs_command_begin(rs_command *command, rs_layer *layer, rs_stream queue, uns
     *command = (rs_command){
         .layer = layer, .handle = queue, .wait_count = wait_count, .wait_list = wait_list};
     /* A wait list that the driver is going to refuse is not for us to extend. */
-    if ((wait_count == 0) == (wait_list == NULL))
-        command->queue = rs_queue_of(layer, queue);
+    const bool is_valid = (wait_count == 0) == (wait_list == NULL);
+    if (is_valid)
+        command->queue = rs_queue_find(layer, queue);
+    if (is_valid && command->queue == NULL && queue != NULL) {
+        rs_layer_unlock(layer);
+        rs_queue_follow(layer, queue);
+        rs_layer_lock(layer);
+        command->queue = rs_queue_find(layer, queue);
+    }
     command->is_profiled = command->queue != NULL && command->queue->profiling;
 }
 
@@ -122,7 +129,7 @@ static bool add_user(rs_users *users, rs_queue *queue)
     return true;
 }
 
-static void finish(const rs_queue *queue)
+static void finish(const rs_queue *queue) RS_LOCKED
 {
     rs_queues_flush(queue->layer, queue->context);
     rs_api_stream_finish(queue->handle);
@@ -186,7 +193,7 @@ void rs_buffer_forget(rs_buffer *buffer)
 
 /* The conversion of another queue may wait there for a flush, which the program, knowing nothing of
  * it, need not make before it waits for this command. */
-static void wait_until_ready(rs_command *command, const rs_buffer *buffer)
+static void wait_until_ready(rs_command *command, const rs_buffer *buffer) RS_LOCKED
 {
     const bool elsewhere = buffer->ready_queue != command->queue;
     if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
@@ -263,7 +270,7 @@ static rs_buffer_action step_of(const rs_buffer *buffer, rs_buffer_event event)
     return rs_buffer_next(rs_buffer_state_of(buffer), event).action;
 }
 
-static void lose(rs_buffer *buffer)
+static void lose(rs_buffer *buffer) RS_LOCKED
 {
     if (step_of(buffer, RS_TORN) != RS_DO_RELEASE)
         return;
@@ -298,7 +305,7 @@ void rs_layer_look_for_failures(rs_layer *layer)
     rs_layer_unlock(layer);
 }
 
-static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
+static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn) RS_LOCKED
 {
     rs_log(RS_LOG_ERROR, "%s", restride_last_error());
     if (is_torn)
@@ -310,7 +317,7 @@ static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
 }
 
 static int enqueue_conversion(rs_command *command, rs_buffer *buffer,
-                              const rs_device_layout *layout, rs_direction direction)
+                              const rs_device_layout *layout, rs_direction direction) RS_LOCKED
 {
     rs_conversion made;
     const size_t record = layout->relayout.record.size, count = buffer->size / record;
@@ -352,20 +359,19 @@ int rs_buffer_restore(rs_buffer *buffer)
     if (error != 0)
         return error;
     rs_command command = {.layer = layer, .queue = &own, .handle = own.handle};
-    rs_layer_lock(layer);
     rs_command_wait_for_users(&command, buffer);
     error = command.error;
     if (error == 0)
         error = enqueue_conversion(&command, buffer, buffer->layout, RS_INVERSE);
     if (buffer->ready_queue == &own)
         buffer->ready_queue = NULL;
-    rs_command_end(&command);
+    forget_list(&command);
     rs_api_stream_close(own.handle); /* flushes it */
     return error;
 }
 
 /* On another queue the conversion is a user of the buffer like others, and waited for. */
-static int restore(rs_command *command, rs_buffer *buffer)
+static int restore(rs_command *command, rs_buffer *buffer) RS_LOCKED
 {
     if (buffer->layout->device != command->queue->device) {
         int error = rs_buffer_restore(buffer);
@@ -380,7 +386,7 @@ static int restore(rs_command *command, rs_buffer *buffer)
                                : enqueue_conversion(command, buffer, buffer->layout, RS_INVERSE);
 }
 
-static void note_use(rs_command *command, rs_buffer *buffer)
+static void note_use(rs_command *command, rs_buffer *buffer) RS_LOCKED
 {
     wait_until_ready(command, buffer);
     if (!add_user(&buffer->users, command->queue))
@@ -407,7 +413,7 @@ void rs_command_touch(rs_command *command, rs_allocation handle)
 }
 
 /* By the launch that has reserved what it takes. */
-static int convert(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout)
+static int convert(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout) RS_LOCKED
 {
     if (!rs_exit_admits(command->layer,
                         rs_converter_has_run(layout->converter, &buffer->reserved, RS_FORWARD)))

@@ -46,59 +46,61 @@ typedef struct {
 } rs_command;
 
 void rs_command_begin(rs_command *command, rs_layer *layer, rs_stream queue, unsigned wait_count,
-                      const void *wait_list);
+                      const void *wait_list) RS_LOCKS;
 
 /* Brings a buffer into a layout (NULL: AoS) for this command and notes its use. A sub-buffer
  * stands for its parent, with NULL alone. Unknown handles are ignored. */
-void rs_command_use(rs_command *command, rs_allocation buffer, const rs_device_layout *layout);
+void rs_command_use(rs_command *command, rs_allocation buffer,
+                    const rs_device_layout *layout) RS_LOCKED;
 
 /* Takes all that the buffer needs to be brought into a layout and back, so that the use can only
  * fail by the driver; false, with the reason in restride_last_error(), when that is not to be had.
  * rs_buffer_unreserve() gives it back, if the buffer was not brought there. */
-bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout);
-void rs_buffer_unreserve(rs_buffer *buffer);
+bool rs_command_reserve(rs_command *command, rs_buffer *buffer,
+                        const rs_device_layout *layout) RS_LOCKED;
+void rs_buffer_unreserve(rs_buffer *buffer) RS_LOCKED;
 
 /* The buffer's bytes have been replaced by others: of a layout that is reserved, or, with NULL,
  * in the program's own layout. */
-void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout);
+void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout) RS_LOCKED;
 
 /* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
  */
-void rs_command_touch(rs_command *command, rs_allocation buffer);
+void rs_command_touch(rs_command *command, rs_allocation buffer) RS_LOCKED;
 
-void rs_command_end(rs_command *command);
+void rs_command_end(rs_command *command) RS_UNLOCKS;
 
 /* Lets the command wait for an event as well. */
-void rs_command_wait(rs_command *command, rs_event event);
+void rs_command_wait(rs_command *command, rs_event event) RS_LOCKED;
 
 /* The command goes by another queue of the same device, which has profiling, and waits for that
  * event alone; false when memory is short. */
-bool rs_command_redirect(rs_command *command, rs_stream handle, rs_event event);
+bool rs_command_redirect(rs_command *command, rs_stream handle, rs_event event) RS_LOCKED;
 
 /* Before a command that changes a buffer's bytes behind other queues' backs, as a conversion does:
  * it waits for everything that may still use them. After it: who comes later waits for `event`,
  * which is taken over. */
-void rs_command_wait_for_users(rs_command *command, rs_buffer *buffer);
-void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event);
+void rs_command_wait_for_users(rs_command *command, rs_buffer *buffer) RS_LOCKED;
+void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event) RS_LOCKED;
 
 /* On a queue of its own; the buffer's last conversion is that from now on. 0 or an error. */
-int rs_buffer_restore(rs_buffer *buffer);
+int rs_buffer_restore(rs_buffer *buffer) RS_LOCKED;
 
 /* Whether what restores it has run before. */
-bool rs_buffer_restore_has_run(const rs_buffer *buffer);
+bool rs_buffer_restore_has_run(const rs_buffer *buffer) RS_LOCKED;
 
 /* A conversion may also fail while it runs. That is looked for where another would follow, and
  * after a wait that failed: the buffer is lost then. */
-void rs_buffer_look_for_failure(rs_buffer *buffer);
-void rs_layer_look_for_failures(rs_layer *layer);
+void rs_buffer_look_for_failure(rs_buffer *buffer) RS_LOCKED;
+void rs_layer_look_for_failures(rs_layer *layer) RS_UNLOCKED;
 
 /* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
-void rs_buffer_end_run(rs_buffer *buffer);
+void rs_buffer_end_run(rs_buffer *buffer) RS_LOCKED;
 
 /* Before a queue's record ends: its place among the users of buffers is taken by an event. */
-void rs_queue_retire(rs_queue *queue);
+void rs_queue_retire(rs_queue *queue) RS_LOCKED;
 
 /* Frees what a buffer's record holds. */
-void rs_buffer_forget(rs_buffer *buffer);
+void rs_buffer_forget(rs_buffer *buffer) RS_LOCKED;
 
 #endif

@@ -37,7 +37,7 @@ bool rs_converter_lacks_plans(const rs_converter *converter, size_t bytes);
 /* Makes them, while others may use the converter but make no plans; NULL when memory is short. They
  * are the converter's once they are added. */
 rs_plans *rs_plans_make(rs_converter *converter, size_t bytes);
-void rs_converter_add_plans(rs_converter *converter, rs_plans *plans);
+void rs_converter_add_plans(rs_converter *converter, rs_plans *plans) RS_LOCKED;
 void rs_plans_destroy(rs_plans *plans);
 
 /* All zero: there is nothing to be had. */
@@ -50,10 +50,10 @@ typedef struct {
  * memory with the first command that uses it alone, so one is enqueued: its event, NULL if there is
  * none, is the caller's to release and comes before all conversions in the workspace. */
 restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size_t bytes,
-                                  rs_workspace *workspace, rs_event *placed);
+                                  rs_workspace *workspace, rs_event *placed) RS_LOCKED;
 
 /* Commands that are under way keep what they use. */
-void rs_workspace_release(rs_workspace *workspace);
+void rs_workspace_release(rs_workspace *workspace) RS_LOCKED;
 
 /* One command, or several that follow each other. */
 typedef struct {
@@ -64,13 +64,13 @@ typedef struct {
 
 /* Whether the kernels of a conversion have been launched before: a driver may compile them then. */
 bool rs_converter_has_run(const rs_converter *converter, const rs_workspace *workspace,
-                          rs_direction direction);
+                          rs_direction direction) RS_LOCKED;
 
 /* Enqueues the conversion of a whole buffer on a queue of the device. */
 restride_status rs_converter_enqueue(rs_converter *converter, const rs_workspace *workspace,
                                      rs_stream queue, rs_allocation buffer, size_t bytes,
                                      rs_direction direction, unsigned wait_count,
-                                     const void *wait_list, rs_conversion *conversion);
+                                     const void *wait_list, rs_conversion *conversion) RS_LOCKED;
 
 /* Bytes of a buffer in the program's layout, in a buffer of their own. */
 typedef struct {
@@ -84,10 +84,11 @@ size_t rs_converter_granule(const rs_converter *converter);
 
 /* Enqueues the copy of a part: out of a converted buffer (RS_INVERSE) or into it (RS_FORWARD); and
  * whether that has been done before. */
-bool rs_converter_has_copied(const rs_converter *converter, rs_direction direction);
+bool rs_converter_has_copied(const rs_converter *converter, rs_direction direction) RS_LOCKED;
 restride_status rs_converter_copy_part(rs_converter *converter, rs_stream queue,
                                        rs_allocation buffer, size_t bytes,
                                        const rs_converter_part *part, rs_direction direction,
-                                       unsigned wait_count, const void *wait_list, rs_event *event);
+                                       unsigned wait_count, const void *wait_list,
+                                       rs_event *event) RS_LOCKED;
 
 #endif

@@ -26,7 +26,8 @@ static rs_device_layout *look_up(const rs_context *context, rs_device device,
     return layout;
 }
 
-static rs_device_layout *add(rs_context *context, rs_device device, const rs_relayout *relayout)
+static rs_device_layout *add(rs_context *context, rs_device device,
+                             const rs_relayout *relayout) RS_LOCKED
 {
     rs_device_layout *layout = calloc(1, sizeof *layout);
     if (layout == NULL ||
@@ -133,7 +134,7 @@ static bool start_thread(rs_device_layout *layout)
 }
 
 /* Joins the threads that have built already; true when there is no other. */
-static bool join_finished(rs_layer *layer)
+static bool join_finished(rs_layer *layer) RS_LOCKED
 {
     rs_device_layout **place = &layer->builds.with_thread;
     while (*place != NULL) {
@@ -197,7 +198,7 @@ void rs_build_end(rs_layer *layer)
 /* ---- making ---- */
 
 /* What a thread has made is the converter's from now on. */
-static void adopt_plans(rs_device_layout *layout)
+static void adopt_plans(rs_device_layout *layout) RS_LOCKED
 {
     if (layout->made != NULL) {
         rs_converter_add_plans(layout->converter, layout->made);
@@ -216,7 +217,7 @@ static bool is_wanting(const rs_device_layout *layout, size_t bytes)
 }
 
 static bool begin(rs_context *context, rs_device device, const rs_relayout *relayout, size_t bytes,
-                  bool is_urgent)
+                  bool is_urgent) RS_LOCKED
 {
     join_finished(context->layer);
     rs_device_layout *layout = look_up(context, device, relayout);

@@ -13,7 +13,7 @@ static const double longest_build = 10, longest_command = 5;
 
 /* What was given to the queues so far is over, or the time. An event of the program's own may hold
  * commands back for ever; then none of them is the layer's (rs_layer_is_held). */
-static void wait_for_commands(rs_layer *layer)
+static void wait_for_commands(rs_layer *layer) RS_LOCKED
 {
     size_t count = 0;
     rs_event *marks = rs_layer_frozen(layer) == NULL ? rs_layer_mark(layer, &count) : NULL;

@@ -6,6 +6,6 @@
 
 /* Waits, for some seconds at most, until no thread builds for the layer and none of its commands is
  * in a queue. Called without the lock. */
-void rs_exit_wait(rs_layer *layer, bool has_first_runs);
+void rs_exit_wait(rs_layer *layer, bool has_first_runs) RS_UNLOCKED;
 
 #endif

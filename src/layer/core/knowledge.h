@@ -34,7 +34,8 @@ typedef struct rs_known_kernel {
     struct rs_known_kernel *next;
 } rs_known_kernel;
 
-rs_known_kernel *rs_known_kernel_find(const rs_kernel *kernel, rs_device device, double work_items);
+rs_known_kernel *rs_known_kernel_find(const rs_kernel *kernel, rs_device device,
+                                      double work_items) RS_LOCKED;
 
 /* Whether a launch of so many work-items is one of those that it is of. */
 bool rs_knowledge_covers(const rs_known_kernel *known, double work_items);
@@ -45,20 +46,22 @@ unsigned long long rs_knowledge_hash(const char *source, const char *options);
  * Before one was measured, `least_rate` says how many bytes a second the device moves at least; 0
  * if that is not known either. */
 double rs_knowledge_conversion_seconds(rs_layer *layer, rs_device device, size_t bytes,
-                                       double least_rate);
-void rs_knowledge_add_conversion(rs_layer *layer, rs_device device, size_t bytes, double seconds);
+                                       double least_rate) RS_LOCKED;
+void rs_knowledge_add_conversion(rs_layer *layer, rs_device device, size_t bytes,
+                                 double seconds) RS_LOCKED;
 
 /* Seconds that plans for one more length of an array may take to make, and what they took. */
-double rs_knowledge_plan_seconds(rs_layer *layer, rs_device device);
-void rs_knowledge_add_plan(rs_layer *layer, rs_device device, double seconds);
+double rs_knowledge_plan_seconds(rs_layer *layer, rs_device device) RS_LOCKED;
+void rs_knowledge_add_plan(rs_layer *layer, rs_device device, double seconds) RS_LOCKED;
 
 /* How many times faster a kernel's accesses to an argument are in its other layout. */
-double rs_knowledge_predict(rs_layer *layer, const rs_target *target, rs_device device);
+double rs_knowledge_predict(rs_layer *layer, const rs_target *target, rs_device device) RS_LOCKED;
 
 /* The same, if they used all of each record. */
-double rs_knowledge_predict_whole(rs_layer *layer, const rs_target *target, rs_device device);
+double rs_knowledge_predict_whole(rs_layer *layer, const rs_target *target,
+                                  rs_device device) RS_LOCKED;
 
 /* Adds what this process has learned to the wisdom; called at its end. */
-void rs_knowledge_save(rs_layer *layer);
+void rs_knowledge_save(rs_layer *layer) RS_LOCKED;
 
 #endif

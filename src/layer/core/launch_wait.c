@@ -18,7 +18,7 @@ double rs_wait_budget(rs_layer *layer, double now)
     return affordable_wait * (now - layer->loaded_at) - layer->waited;
 }
 
-static bool is_undecided(rs_layer *layer, const rs_known_kernel *known)
+static bool is_undecided(rs_layer *layer, const rs_known_kernel *known) RS_LOCKED
 {
     const rs_policy_knowledge *k = &known->knowledge;
     return known->waits < MOST_WAITS && rs_layer_frozen(layer) == NULL &&

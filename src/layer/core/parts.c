@@ -30,7 +30,7 @@ static bool find_bytes(const rs_buffer *buffer, size_t offset, size_t size, rs_p
 /* ---- commands on the scratch buffer ---- */
 
 static int copy_part(const rs_command *command, const rs_part *part, rs_direction direction,
-                     unsigned wait_count, const void *wait_list, rs_event *event)
+                     unsigned wait_count, const void *wait_list, rs_event *event) RS_LOCKED
 {
     const rs_converter_part bytes = {part->scratch, part->first, part->end};
     rs_exit_admits(command->layer, rs_converter_has_copied(part->layout->converter, direction));
@@ -44,7 +44,7 @@ static int copy_part(const rs_command *command, const rs_part *part, rs_directio
 
 /* The bytes as they are now, as the program sees them; the command waits for that. False when they
  * cannot be copied. */
-static bool fetch(rs_command *command, rs_part *part)
+static bool fetch(rs_command *command, rs_part *part) RS_LOCKED
 {
     rs_event copied = NULL;
     if (copy_part(command, part, RS_INVERSE, command->wait_count, command->wait_list, &copied) != 0)
@@ -54,7 +54,7 @@ static bool fetch(rs_command *command, rs_part *part)
     return true;
 }
 
-static int put_back(rs_command *command, rs_part *part, rs_event event)
+static int put_back(rs_command *command, rs_part *part, rs_event event) RS_LOCKED
 {
     rs_event copied = NULL;
     int error = copy_part(command, part, RS_FORWARD, 1, &event, &copied);
@@ -66,14 +66,14 @@ static int put_back(rs_command *command, rs_part *part, rs_event event)
 /* ---- opening ---- */
 
 /* Whether parts for such a use have been copied before. */
-static bool has_copied(const rs_converter *converter, rs_part_use use)
+static bool has_copied(const rs_converter *converter, rs_part_use use) RS_LOCKED
 {
     return rs_converter_has_copied(converter, RS_INVERSE) &&
            (use == RS_PART_READ || rs_converter_has_copied(converter, RS_FORWARD));
 }
 
 static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, size_t size,
-                      size_t room, rs_part_use use, rs_part *part)
+                      size_t room, rs_part_use use, rs_part *part) RS_LOCKED
 {
     *part = (rs_part){.buffer = buffer, .use = use};
     if (!find_bytes(buffer, offset, size, part))
@@ -103,7 +103,7 @@ static rs_allocation open_range(rs_command *command, rs_allocation handle, size_
  * AoS, or where the driver may refuse the command. */
 static rs_allocation open_view(rs_command *command, rs_allocation handle, const rs_view *view,
                                size_t *offset, size_t size, size_t room, rs_part_use use,
-                               rs_part *part)
+                               rs_part *part) RS_LOCKED
 {
     if (!view->host_may_access || *offset > view->size || size > view->size - *offset) {
         rs_command_use(command, handle, NULL);
@@ -118,7 +118,7 @@ static rs_allocation open_view(rs_command *command, rs_allocation handle, const 
 }
 
 static rs_allocation open_range(rs_command *command, rs_allocation handle, size_t *offset,
-                                size_t size, size_t room, rs_part_use use, rs_part *part)
+                                size_t size, size_t room, rs_part_use use, rs_part *part) RS_LOCKED
 {
     rs_buffer *buffer = rs_buffer_find(command->layer, handle);
     const rs_view *view = rs_view_find(command->layer, handle);
@@ -148,7 +148,7 @@ rs_allocation rs_part_open(rs_command *command, rs_allocation handle, size_t *of
 
 /* Lets the bytes begin with a line, or some lines earlier where that is no multiple of the granule:
  * then they have their places in the lines of the part too. False when there is no such line. */
-static bool begin_with_line(rs_layer *layer, rs_allocation handle, rs_part_lines *lines)
+static bool begin_with_line(rs_layer *layer, rs_allocation handle, rs_part_lines *lines) RS_LOCKED
 {
     enum { MOST_LINES = 16 }; /* no granule is larger */
     const rs_buffer *buffer = rs_buffer_behind(layer, handle);

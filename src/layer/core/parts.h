@@ -33,7 +33,7 @@ typedef struct {
 
 /* What the command is to work on instead of `handle`; *offset becomes the offset there. */
 rs_allocation rs_part_open(rs_command *command, rs_allocation handle, size_t *offset, size_t size,
-                           rs_part_use use, rs_part *part);
+                           rs_part_use use, rs_part *part) RS_LOCKED;
 
 /* The bytes of a rectangle: `offset` of its first, `size` to its last, in lines of `pitch` bytes.
  * Drivers may want no row to go on in the next line, and `room` bytes of buffer from the first on,
@@ -44,22 +44,23 @@ typedef struct {
 
 /* The same for a rectangle, whose rows begin at the same place of their lines there. */
 rs_allocation rs_part_open_lines(rs_command *command, rs_allocation handle, rs_part_lines *lines,
-                                 rs_part_use use, rs_part *part);
+                                 rs_part_use use, rs_part *part) RS_LOCKED;
 
 /* After the command was enqueued: puts what it wrote back, after `event` of the command (may be
  * NULL for a read), and lets the scratch buffer go. */
-int rs_part_close(rs_command *command, rs_part *part, rs_event event);
+int rs_part_close(rs_command *command, rs_part *part, rs_event event) RS_LOCKED;
 
 /* Lets the scratch buffer go, for a command that was not enqueued. */
-void rs_part_drop(rs_part *part);
+void rs_part_drop(rs_part *part) RS_LOCKED;
 
 /* ---- maps ---- */
 
 /* Keeps the part of a map until it is unmapped; false when memory is short. */
-bool rs_part_keep_mapped(rs_part *part, void *mapped, size_t offset, size_t size, bool writes);
+bool rs_part_keep_mapped(rs_part *part, void *mapped, size_t offset, size_t size,
+                         bool writes) RS_LOCKED;
 
 /* Takes the record of a map out of its buffer; NULL when it is not one of a part. The caller frees
  * it and releases its scratch buffer. */
-rs_map_part *rs_part_of_map(rs_buffer *buffer, const void *mapped);
+rs_map_part *rs_part_of_map(rs_buffer *buffer, const void *mapped) RS_LOCKED;
 
 #endif

@@ -79,7 +79,7 @@ void rs_exit_note_compiler(rs_layer *layer)
 
 /* ---- threads that go on ---- */
 
-static void hold(rs_layer *layer)
+static void hold(rs_layer *layer) RS_LOCKED
 {
     const double end = rs_layer_clock() + longest_hold;
     rs_layer_unlock(layer);

@@ -28,10 +28,10 @@ bool rs_exit_has_begun(const rs_layer *layer);
 
 /* A compiler is about to work for the layer, or has worked: exit() comes here before it ends that
  * one. Called with the lock. */
-void rs_exit_note_compiler(rs_layer *layer);
+void rs_exit_note_compiler(rs_layer *layer) RS_LOCKED;
 
 /* Before a kernel of the layer is launched, which has run before or not: false where it must not be
  * any more. Called with the lock, which it may release for a while. */
-bool rs_exit_admits(rs_layer *layer, bool has_run);
+bool rs_exit_admits(rs_layer *layer, bool has_run) RS_LOCKED;
 
 #endif

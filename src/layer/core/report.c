@@ -67,7 +67,7 @@ rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
 
 /* Where the counts of a released program's kernel go: to the same kernel of an earlier program of
  * its source, or to those of all others. NULL when memory is short. */
-static rs_kernel_facts *facts_to_join(rs_layer *layer, const rs_kernel_facts *joining)
+static rs_kernel_facts *facts_to_join(rs_layer *layer, const rs_kernel_facts *joining) RS_LOCKED
 {
     for (rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next)
         if (!facts->is_brief && joining->has_source && facts->source == joining->source &&
@@ -78,7 +78,7 @@ static rs_kernel_facts *facts_to_join(rs_layer *layer, const rs_kernel_facts *jo
     return others;
 }
 
-static void join(rs_layer *layer, rs_kernel_facts *facts, rs_kernel_facts *joining)
+static void join(rs_layer *layer, rs_kernel_facts *facts, rs_kernel_facts *joining) RS_LOCKED
 {
     facts->launches += joining->launches;
     facts->transformed_launches += joining->transformed_launches;

@@ -44,7 +44,7 @@ static bool write_part(rs_layer *layer, const json_t *description)
 
 /* What there is to tell; where a file of that size cannot be written, without the time line, which
  * is by far the most of it. */
-static void write_description(rs_layer *layer, bool at_end)
+static void write_description(rs_layer *layer, bool at_end) RS_LOCKED
 {
     json_t *description = rs_report_describe(layer, at_end);
     if (!write_part(layer, description) &&
@@ -61,32 +61,27 @@ static void write_description(rs_layer *layer, bool at_end)
 
 void rs_report_write(rs_layer *layer, bool at_end)
 {
-    if (!rs_report_wanted(layer) || getpid() != layer->process || layer->report.is_silent_child)
+    if (!rs_report_wanted(layer) || getpid() != layer->process || layer->report.is_silent_child ||
+        layer->report.is_final)
         return;
-    rs_layer_lock(layer);
-    if (!layer->report.is_final) {
-        const double start = rs_layer_clock();
-        rs_timing_collect(layer);
-        write_description(layer, at_end);
-        layer->report.written = rs_layer_clock();
-        const double took = layer->report.written - start;
-        layer->report.last = took > least_seconds ? took : least_seconds;
-        layer->report.spent += layer->report.last;
-        layer->report.is_final = at_end;
-    }
-    rs_layer_unlock(layer);
+    const double start = rs_layer_clock();
+    rs_timing_collect(layer);
+    write_description(layer, at_end);
+    layer->report.written = rs_layer_clock();
+    const double took = layer->report.written - start;
+    layer->report.last = took > least_seconds ? took : least_seconds;
+    layer->report.spent += layer->report.last;
+    layer->report.is_final = at_end;
 }
 
 void rs_report_keep_up(rs_layer *layer)
 {
     if (!rs_report_wanted(layer))
         return;
-    rs_layer_lock(layer);
     const double since = rs_layer_clock() - layer->report.written;
     if (layer->report.last <= affordable_share * since ||
         layer->report.spent + layer->report.last <= affordable_seconds)
         rs_report_write(layer, false);
-    rs_layer_unlock(layer);
 }
 
 void rs_report_begin_child(rs_layer *layer)

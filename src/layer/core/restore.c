@@ -12,7 +12,7 @@ const char rs_native_reason[] =
 
 /* Starts to restore a buffer to AoS, if it is not there already; *event is what to wait for, or
  * NULL. */
-static int start_restoring(rs_buffer *buffer, rs_event *event)
+static int start_restoring(rs_buffer *buffer, rs_event *event) RS_LOCKED
 {
     rs_buffer_end_run(buffer);
     const rs_buffer_action action = rs_buffer_next(rs_buffer_state_of(buffer), RS_RESTORE).action;

@@ -23,12 +23,12 @@ void rs_layer_init(rs_layer *layer)
     layer->process = getpid();
 }
 
-void rs_layer_lock(rs_layer *layer)
+void rs_layer_lock(rs_layer *layer) RS_LOCK_FUNCTION
 {
     pthread_mutex_lock(&layer->mutex);
 }
 
-void rs_layer_unlock(rs_layer *layer)
+void rs_layer_unlock(rs_layer *layer) RS_LOCK_FUNCTION
 {
     pthread_mutex_unlock(&layer->mutex);
 }

@@ -317,23 +317,23 @@ double rs_layer_clock(void);
 
 /* Also in a forked child, where nobody holds it. */
 void rs_layer_init_locks(rs_layer *layer);
-void rs_layer_lock(rs_layer *layer);
-void rs_layer_unlock(rs_layer *layer);
+void rs_layer_lock(rs_layer *layer) RS_LOCKS;
+void rs_layer_unlock(rs_layer *layer) RS_UNLOCKS;
 
 /* The records by handle; NULL when unknown. The mutex must be held. */
-rs_context *rs_context_find(rs_layer *layer, rs_group handle);
-rs_queue *rs_queue_find(rs_layer *layer, rs_stream handle);
-rs_buffer *rs_buffer_find(rs_layer *layer, rs_allocation handle);
-rs_view *rs_view_find(rs_layer *layer, rs_allocation handle);
-rs_program *rs_program_find(rs_layer *layer, void *handle);
-rs_kernel *rs_kernel_find(rs_layer *layer, void *handle);
+rs_context *rs_context_find(rs_layer *layer, rs_group handle) RS_LOCKED;
+rs_queue *rs_queue_find(rs_layer *layer, rs_stream handle) RS_LOCKED;
+rs_buffer *rs_buffer_find(rs_layer *layer, rs_allocation handle) RS_LOCKED;
+rs_view *rs_view_find(rs_layer *layer, rs_allocation handle) RS_LOCKED;
+rs_program *rs_program_find(rs_layer *layer, void *handle) RS_LOCKED;
+rs_kernel *rs_kernel_find(rs_layer *layer, void *handle) RS_LOCKED;
 
 /* The record of a buffer, or that of the buffer whose bytes a sub-buffer views. */
-rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle);
+rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle) RS_LOCKED;
 
-/* The record of a queue, made if new; NULL when memory is short or the handle is none. The API
- * supplies it: programs may make queues out of the layer's sight. */
-rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle);
+/* Makes the record of a queue that the program made out of the layer's sight. Without memory for it
+ * nothing is converted from then on. What is no queue has none. The API supplies it. */
+void rs_queue_follow(rs_layer *layer, rs_stream handle) RS_UNLOCKED;
 
 /* The rewritten argument of that index, or NULL. */
 const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);

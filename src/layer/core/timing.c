@@ -47,7 +47,7 @@ static void draw(rs_layer *layer, const rs_timed *timed, uint64_t start, uint64_
             (bar){timed->facts, timed->rewritten, timed->back, start, end};
 }
 
-static void count_time(rs_layer *layer, const rs_timed *timed, double seconds)
+static void count_time(rs_layer *layer, const rs_timed *timed, double seconds) RS_LOCKED
 {
     rs_kernel_facts *facts = timed->facts;
     if (facts == NULL) {
@@ -69,7 +69,7 @@ static void count_time(rs_layer *layer, const rs_timed *timed, double seconds)
 }
 
 /* True when the event needs no more looking at. */
-static bool close_event(rs_layer *layer, const rs_timed *timed)
+static bool close_event(rs_layer *layer, const rs_timed *timed) RS_LOCKED
 {
     const int status = rs_api_event_status(timed->event);
     uint64_t start = 0, end = 0;
@@ -97,7 +97,7 @@ void rs_timing_collect(rs_layer *layer)
 
 /* ---- taking events ---- */
 
-static void keep_open(rs_layer *layer, const rs_timed *timed)
+static void keep_open(rs_layer *layer, const rs_timed *timed) RS_LOCKED
 {
     if (layer->timing.open_count == layer->timing.open_capacity)
         rs_timing_collect(layer);

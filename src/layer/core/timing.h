@@ -23,36 +23,36 @@ typedef struct rs_timed {
 } rs_timed;
 
 /* Whether launches of this queue can be timed. The API supplies it. */
-bool rs_queue_can_be_timed(rs_queue *queue);
+bool rs_queue_can_be_timed(rs_queue *queue) RS_LOCKED;
 
 /* Whether any times are wanted. */
 bool rs_timing_wanted(rs_layer *layer);
 
 /* Takes over one reference to the event, and one to that of its beginning. */
-void rs_timing_take(rs_layer *layer, const rs_timed *timed);
+void rs_timing_take(rs_layer *layer, const rs_timed *timed) RS_LOCKED;
 
 /* Looks at the events that are still open. */
-void rs_timing_collect(rs_layer *layer);
+void rs_timing_collect(rs_layer *layer) RS_LOCKED;
 
 /* What is of one kernel's facts is of another's from now on. */
-void rs_timing_move(rs_layer *layer, const rs_kernel_facts *from, rs_kernel_facts *to);
+void rs_timing_move(rs_layer *layer, const rs_kernel_facts *from, rs_kernel_facts *to) RS_LOCKED;
 
 /* In a forked child: the times so far are its parent's, and so are the open events. */
 void rs_timing_forget(rs_layer *layer);
 
 /* Whether the layer itself holds a reference to an event. */
-bool rs_timing_holds(rs_layer *layer, rs_event event);
+bool rs_timing_holds(rs_layer *layer, rs_event event) RS_LOCKED;
 
 /* An open event of a kernel's launches, the latest, with a reference for the caller; NULL when all
  * are closed. */
-rs_event rs_timing_open_launch(rs_layer *layer, const rs_known_kernel *known);
+rs_event rs_timing_open_launch(rs_layer *layer, const rs_known_kernel *known) RS_LOCKED;
 
-void rs_timing_count_part(rs_layer *layer, size_t bytes);
+void rs_timing_count_part(rs_layer *layer, size_t bytes) RS_LOCKED;
 
-rs_conversion_sums rs_timing_conversions(rs_layer *layer);
+rs_conversion_sums rs_timing_conversions(rs_layer *layer) RS_LOCKED;
 
 /* What ran when: an array of {kernel (name) and program, or conversion ("there", "back"), start,
  * seconds}, start in seconds after the first; the first few thousand. A new reference. */
-json_t *rs_timing_line(rs_layer *layer);
+json_t *rs_timing_line(rs_layer *layer) RS_LOCKED;
 
 #endif

@@ -22,6 +22,6 @@ void rs_layer_wake(rs_layer *layer);
 unsigned long long rs_layer_changes(rs_layer *layer);
 
 /* Waits until there are more than `seen`; false when it is `end` before. */
-bool rs_layer_wait(rs_layer *layer, unsigned long long seen, double end);
+bool rs_layer_wait(rs_layer *layer, unsigned long long seen, double end) RS_UNLOCKED;
 
 #endif

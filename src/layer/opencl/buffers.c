@@ -175,7 +175,7 @@ static cl_int CL_API_CALL retain_mem(cl_mem handle)
 }
 
 /* Ends the record of a buffer when neither the program nor a sub-buffer holds it. */
-static void end_unused(rs_buffer *buffer)
+static void end_unused(rs_buffer *buffer) RS_LOCKED
 {
     if (buffer->references > 0 || buffer->view_count > 0)
         return;

@@ -28,13 +28,17 @@ static void set_devices(rs_program *program, cl_uint count, const cl_device_id *
     program->device_count = (cl_uint)(size / sizeof *list);
 }
 
+unsigned rs_program_recorded_build(const rs_program *program)
+{
+    return program != NULL && program->is_as_recorded && program->builds_under_way == 0
+               ? program->builds
+               : 0;
+}
+
 unsigned rs_program_build(cl_program handle)
 {
     rs_layer_lock(rs_the_layer());
-    const rs_program *program = rs_program_find(rs_the_layer(), handle);
-    unsigned number = program != NULL && program->is_as_recorded && program->builds_under_way == 0
-                          ? program->builds
-                          : 0;
+    const unsigned number = rs_program_recorded_build(rs_program_find(rs_the_layer(), handle));
     rs_layer_unlock(rs_the_layer());
     return number;
 }
@@ -63,7 +67,7 @@ static const char link_options[] =
  * still refuse them. Called with the lock; NULL when memory is short, or there is no record. */
 static build *begin_build(rs_program *program, const char *options, cl_uint device_count,
                           const cl_device_id *devices,
-                          void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+                          void(CL_CALLBACK *notify)(cl_program, void *), void *data) RS_LOCKED
 {
     build *begun = program != NULL ? calloc(1, sizeof *begun) : NULL;
     if (begun == NULL) {
@@ -92,7 +96,7 @@ static build *begin_build(rs_program *program, const char *options, cl_uint devi
 
 /* What the driver refuses because kernels are in use, or commands with them, changes nothing: but
  * then the options in the record are not those of the program. */
-static void end_build(build *begun, cl_int error)
+static void end_build(build *begun, cl_int error) RS_LOCKED
 {
     rs_program *program = rs_program_find(rs_the_layer(), begun->handle);
     if (program != NULL && program->builds_under_way > 0 && !begun->has_ended) {
@@ -195,19 +199,18 @@ typedef struct {
 } linking;
 
 /* Makes the record of the linked program, once: the program may have released it since. */
-static void record_linked(linking *begun, cl_program handle)
+static void record_linked(linking *begun, cl_program handle) RS_LOCKED
 {
     if (begun->is_recorded || handle == NULL)
         return;
     begun->is_recorded = true;
     rs_program *linked = rs_program_new(handle, begun->context, NULL, begun->unknown);
-    const rs_program *compiled =
-        begun->number != 0 && rs_program_build(begun->compiled) == begun->number
-            ? rs_program_find(rs_the_layer(), begun->compiled)
-            : NULL;
-    if (linked != NULL && compiled != NULL && compiled->source != NULL && compiled->options != NULL)
+    const rs_program *compiled = rs_program_find(rs_the_layer(), begun->compiled);
+    if (begun->number == 0 || rs_program_recorded_build(compiled) != begun->number)
+        return;
+    if (linked != NULL && compiled->source != NULL && compiled->options != NULL)
         take_over_source(linked, compiled);
-    else if (linked != NULL && compiled != NULL && compiled->unknown != NULL)
+    else if (linked != NULL && compiled->unknown != NULL)
         linked->unknown = compiled->unknown;
 }
 

@@ -107,17 +107,15 @@ static cl_int CL_API_CALL release_context(cl_context handle)
     return rs_driver()->clReleaseContext(handle);
 }
 
-/* The record of a new queue. Without memory for it its commands could not be followed, so nothing
- * may be converted from then on. */
-static rs_queue *new_queue(cl_command_queue handle, cl_context context, cl_device_id device,
-                           const cl_queue_properties *list, cl_command_queue_properties wanted,
-                           cl_command_queue_properties given)
+/* The record of a new queue; false when memory is short. */
+static bool add_queue(cl_command_queue handle, cl_context context, cl_device_id device,
+                      const cl_queue_properties *list, cl_command_queue_properties wanted,
+                      cl_command_queue_properties given) RS_LOCKED
 {
     rs_queue *queue = calloc(1, sizeof *queue);
     if (queue == NULL || !rs_map_set(&rs_the_layer()->queues, handle, queue)) {
         free(queue);
-        rs_layer_freeze(rs_the_layer(), "there was not enough memory to follow a command queue");
-        return NULL;
+        return false;
     }
     rs_map_remove(&rs_the_layer()->released, handle);
     queue->layer = rs_the_layer();
@@ -140,9 +138,11 @@ static rs_queue *new_queue(cl_command_queue handle, cl_context context, cl_devic
         }
     }
     rs_report_device(rs_the_layer(), device);
-    return queue;
+    return true;
 }
 
+/* Without a record the commands of a queue could not be followed, so nothing may be converted from
+ * then on. */
 static cl_command_queue keep_queue(cl_command_queue handle, cl_context context, cl_device_id device,
                                    const cl_queue_properties *list,
                                    cl_command_queue_properties wanted,
@@ -151,29 +151,28 @@ static cl_command_queue keep_queue(cl_command_queue handle, cl_context context, 
     if (handle == NULL)
         return NULL;
     rs_layer_lock(rs_the_layer());
-    new_queue(handle, context, device, list, wanted, given);
+    const bool is_followed = rs_queue_find(rs_the_layer(), handle) != NULL ||
+                             add_queue(handle, context, device, list, wanted, given);
     rs_layer_unlock(rs_the_layer());
+    if (!is_followed)
+        rs_layer_freeze(rs_the_layer(), "there was not enough memory to follow a command queue");
     return handle;
 }
 
-/* A queue that came into being out of our sight (by an extension's function) is asked about itself.
- */
-rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle)
+/* By an extension's function: it is asked about itself. */
+void rs_queue_follow(rs_layer *layer, rs_stream handle)
 {
-    rs_queue *queue = rs_queue_find(layer, handle);
     cl_context context;
     cl_device_id device;
     cl_command_queue_properties properties;
-    if (queue != NULL || handle == NULL)
-        return queue;
+    (void)layer;
     if (rs_driver()->clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context,
-                                           (void *)&context, NULL) != CL_SUCCESS ||
+                                           (void *)&context, NULL) == CL_SUCCESS &&
         rs_driver()->clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, (void *)&device,
-                                           NULL) != CL_SUCCESS ||
+                                           NULL) == CL_SUCCESS &&
         rs_driver()->clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties,
-                                           &properties, NULL) != CL_SUCCESS)
-        return NULL; /* not a queue: the driver will say so */
-    return new_queue(handle, context, device, NULL, properties, properties);
+                                           &properties, NULL) == CL_SUCCESS)
+        keep_queue(handle, context, device, NULL, properties, properties);
 }
 
 static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
@@ -381,7 +380,7 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
 
 /* Before the event has its status, or nobody any more who could give it one: what it has held back
  * is still under way after it. */
-static void follow_held(cl_event event)
+static void follow_held(cl_event event) RS_LOCKED
 {
     if (rs_the_layer()->user_events.count == 1 && references_to(event) > 0)
         rs_layer_follow_held(rs_the_layer());

@@ -38,13 +38,13 @@ static inline rs_layer *rs_the_layer(void)
 }
 
 /* The record of a context, made if new; NULL when memory is short or the handle is none. */
-rs_context *rs_context_of(cl_context handle);
+rs_context *rs_context_of(cl_context handle) RS_LOCKED;
 
 /* Makes the record of a new context (NULL: nothing) and returns it. */
-cl_context rs_new_context(cl_context handle);
+cl_context rs_new_context(cl_context handle) RS_UNLOCKED;
 
 /* Frees what the layer holds in a context once the program has released it and its buffers. */
-void rs_context_trim(rs_context *context);
+void rs_context_trim(rs_context *context) RS_LOCKED;
 
 /* Each file puts its functions into the dispatch table. */
 void rs_layer_add_contexts(cl_icd_dispatch *table);

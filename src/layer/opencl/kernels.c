@@ -71,7 +71,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
 }
 
 /* Whether the kernel's rewritten form may be wanted on one of the devices. */
-static bool may_gain(const rs_program *program, const json_t *described)
+static bool may_gain(const rs_program *program, const json_t *described) RS_LOCKED
 {
     size_t i;
     json_t *argument;
@@ -126,7 +126,7 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
 }
 
 /* Has the conversions built that policy auto may want, before the first launch asks for them. */
-static void begin_conversions(const rs_kernel *kernel)
+static void begin_conversions(const rs_kernel *kernel) RS_LOCKED
 {
     const rs_program *program = kernel->program;
     rs_context *context = rs_context_find(rs_the_layer(), program->context);
@@ -157,7 +157,7 @@ static char *name_of(cl_kernel kernel)
 }
 
 /* What is known of a kernel by its name. */
-static void read_program(rs_kernel *kernel, const char *name, bool is_of_build)
+static void read_program(rs_kernel *kernel, const char *name, bool is_of_build) RS_LOCKED
 {
     kernel->facts = rs_report_kernel(kernel->program, name);
     kernel->policy = rs_policy_of_kernel(rs_the_layer(), name);
@@ -175,7 +175,7 @@ static void read_program(rs_kernel *kernel, const char *name, bool is_of_build)
 
 /* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
  * followed must not exist, for its launches could find a buffer in another layout. */
-static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned build)
+static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned build) RS_LOCKED
 {
     cl_uint argument_count = 0;
     rs_kernel *kernel = calloc(1, sizeof *kernel);
@@ -198,7 +198,8 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned b
         kernel->program->live_kernels++;
         char *name = name_of(handle);
         if (name != NULL)
-            read_program(kernel, name, build != 0 && build == rs_program_build(program_handle));
+            read_program(kernel, name,
+                         build != 0 && build == rs_program_recorded_build(kernel->program));
         free(name);
     }
     return CL_SUCCESS;

@@ -15,7 +15,7 @@
 
 /* Whether a buffer that this launch wants as the program has it may soon be of use in the other
  * layout. */
-static bool goes_on(const rs_choice *choice, const rs_target *target)
+static bool goes_on(const rs_choice *choice, const rs_target *target) RS_LOCKED
 {
     const rs_buffer *buffer =
         rs_buffer_find(rs_the_layer(), choice->kernel->arguments[target->index].buffer);
@@ -25,7 +25,7 @@ static bool goes_on(const rs_choice *choice, const rs_target *target)
 }
 
 /* Brings every buffer of the launch into place. */
-static void place_buffers(const rs_choice *choice, rs_command *command)
+static void place_buffers(const rs_choice *choice, rs_command *command) RS_LOCKED
 {
     rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; kernel != NULL && i < kernel->argument_count; i++) {
@@ -38,7 +38,7 @@ static void place_buffers(const rs_choice *choice, rs_command *command)
 }
 
 /* The quicker form holds where every array ends with a full tile. */
-static rs_form form_of_launch(const rs_kernel *kernel)
+static rs_form form_of_launch(const rs_kernel *kernel) RS_LOCKED
 {
     bool full = kernel->rewritten[RS_FORM_FULL] != NULL;
     for (size_t i = 0; i < kernel->target_count; i++) {
@@ -53,7 +53,7 @@ static rs_form form_of_launch(const rs_kernel *kernel)
 }
 
 /* The arguments of the rewritten kernels that the program does not set. */
-static cl_int set_counts(rs_kernel *kernel)
+static cl_int set_counts(rs_kernel *kernel) RS_LOCKED
 {
     for (size_t i = 0; i < kernel->target_count; i++) {
         rs_target *wanted = &kernel->targets[i];
@@ -75,7 +75,7 @@ static cl_int set_counts(rs_kernel *kernel)
 }
 
 /* The form of a launch as a bit of `forms_run`. */
-static unsigned bit_of_form(const rs_choice *choice)
+static unsigned bit_of_form(const rs_choice *choice) RS_LOCKED
 {
     return choice->rewritten ? 2u << form_of_launch(choice->kernel) : 1u;
 }
@@ -92,7 +92,7 @@ static bool has_run(const rs_choice *choice, unsigned form)
 }
 
 static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel handle,
-                      cl_event *event)
+                      cl_event *event) RS_LOCKED
 {
     const rs_range *r = choice->range;
     const unsigned form = bit_of_form(choice);
@@ -114,7 +114,7 @@ static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel ha
     return error;
 }
 
-static void note_launch(const rs_choice *choice)
+static void note_launch(const rs_choice *choice) RS_LOCKED
 {
     rs_kernel *kernel = choice->kernel;
     if (kernel == NULL || kernel->facts == NULL)
@@ -150,7 +150,7 @@ static double timing_seconds(const rs_queue *queue)
 }
 
 /* The first time of each kernel is a part of what the program can bear altogether. */
-static bool is_worth_timing(const rs_choice *choice, const rs_queue *queue)
+static bool is_worth_timing(const rs_choice *choice, const rs_queue *queue) RS_LOCKED
 {
     const rs_policy_knowledge *known = &choice->known->knowledge;
     const double seconds = timing_seconds(queue);
@@ -163,7 +163,7 @@ static bool is_worth_timing(const rs_choice *choice, const rs_queue *queue)
 }
 
 /* Whether this launch is to be timed. */
-static bool is_timed(const rs_choice *choice, const rs_queue *queue)
+static bool is_timed(const rs_choice *choice, const rs_queue *queue) RS_LOCKED
 {
     if (choice->kernel == NULL || choice->kernel->facts == NULL || queue == NULL)
         return false;
@@ -172,7 +172,7 @@ static bool is_timed(const rs_choice *choice, const rs_queue *queue)
 }
 
 /* The launch has an event of ours from now on. */
-static void take_time(const rs_choice *choice, const rs_queue *queue, cl_event event)
+static void take_time(const rs_choice *choice, const rs_queue *queue, cl_event event) RS_LOCKED
 {
     if (choice->known != NULL && rs_policy_is_first_time(&choice->known->knowledge))
         rs_the_layer()->waited += timing_seconds(queue);
@@ -195,7 +195,7 @@ static void take_time(const rs_choice *choice, const rs_queue *queue, cl_event e
  * the lock (device_layouts.h), and not for ever: the build may itself wait for this call, in a
  * callback. */
 static void begin_launch(rs_command *command, rs_choice *choice, cl_command_queue queue,
-                         cl_kernel handle, cl_uint wait_count, const cl_event *wait_list)
+                         cl_kernel handle, cl_uint wait_count, const cl_event *wait_list) RS_LOCKS
 {
     const double longest = 30;
     double end = 0;
@@ -222,7 +222,7 @@ static void begin_launch(rs_command *command, rs_choice *choice, cl_command_queu
 }
 
 /* After the rewritten kernel could not be launched: whether the program's own can be. */
-static bool fall_back(rs_command *command, rs_choice *choice, cl_int error)
+static bool fall_back(rs_command *command, rs_choice *choice, cl_int error) RS_LOCKED
 {
     rs_kernel_unreserve(choice->kernel);
     if (command->error != CL_SUCCESS && !command->is_refused)

@@ -30,13 +30,13 @@ rs_opencl_layer rs_opencl;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void begin_fork(void)
+static void begin_fork(void) RS_LOCKS
 {
     const double longest = 60;
     rs_builds_wait(rs_the_layer(), longest);
 }
 
-static void end_fork(void)
+static void end_fork(void) RS_UNLOCKS
 {
     rs_layer_unlock(rs_the_layer());
 }
@@ -63,9 +63,9 @@ static void write_at_exit(void)
     if (getpid() != rs_the_layer()->process)
         return;
     sigset_t before;
-    rs_report_write(rs_the_layer(), true);
     rs_file_limit_ignore(&before);
     rs_layer_lock(rs_the_layer());
+    rs_report_write(rs_the_layer(), true);
     if (!rs_the_layer()->is_forked)
         rs_knowledge_save(rs_the_layer());
     rs_layer_unlock(rs_the_layer());
@@ -105,7 +105,9 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
             rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
         atexit(write_at_exit);
     }
+    rs_layer_lock(rs_the_layer());
     rs_report_write(rs_the_layer(), false);
+    rs_layer_unlock(rs_the_layer());
     return &rs_opencl.own;
 }
 

@@ -328,7 +328,7 @@ static rewriting rewrite(const rs_program *program)
     return made;
 }
 
-static void take_over(rs_program *program, const rewriting *made)
+static void take_over(rs_program *program, const rewriting *made) RS_LOCKED
 {
     size_t i;
     json_t *kernel;
@@ -353,7 +353,7 @@ static void take_over(rs_program *program, const rewriting *made)
 
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call
  * keeps from going on. Returns the record with the lock, NULL when there is nothing to prepare. */
-static rs_program *lock_unprepared(cl_program handle)
+static rs_program *lock_unprepared(cl_program handle) RS_LOCKS
 {
     rs_layer *layer = rs_the_layer();
     const double longest = 30, end = rs_layer_clock() + longest;

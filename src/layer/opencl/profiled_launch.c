@@ -74,7 +74,7 @@ void rs_profiled_events_trim(void)
 }
 
 /* Without memory for it, the program finds that its event is that of a barrier. */
-static void note(cl_event event)
+static void note(cl_event event) RS_LOCKED
 {
     rs_profiled_events_trim();
     if (rs_opencl.standing_in.count == rs_opencl.standing_in.capacity) {

@@ -29,23 +29,24 @@ extern const double rs_profiled_launch_seconds;
 
 /* Makes the profiling queue of one queue of a device before the launches come: with NVIDIA's driver
  * the first takes 85 us, and others 4. */
-void rs_profiling_queue_prepare(cl_context context, cl_device_id device);
+void rs_profiling_queue_prepare(cl_context context, cl_device_id device) RS_LOCKED;
 
 /* Sends the command to the profiling queue; false: it stays where it was. Each that is begun is
  * ended, before the command is. */
-bool rs_profiled_launch_begin(rs_command *command);
+bool rs_profiled_launch_begin(rs_command *command) RS_LOCKED;
 
 /* `launched` is the kernel's event; NULL: it could not be enqueued, and then so must `event` be,
  * which otherwise takes the program's. */
-void rs_profiled_launch_end(const rs_command *command, cl_event launched, cl_event *event);
+void rs_profiled_launch_end(const rs_command *command, cl_event launched,
+                            cl_event *event) RS_LOCKED;
 
 /* Before a queue's record ends. */
-void rs_profiling_queue_close(rs_queue *queue);
+void rs_profiling_queue_close(rs_queue *queue) RS_LOCKED;
 
 /* What the driver says of an event that stands for a launch, corrected. */
-void rs_profiled_event_correct(cl_event event, cl_event_info name, void *value);
+void rs_profiled_event_correct(cl_event event, cl_event_info name, void *value) RS_LOCKED;
 
 /* Releases those events that the program has released. */
-void rs_profiled_events_trim(void);
+void rs_profiled_events_trim(void) RS_LOCKED;
 
 #endif

@@ -14,7 +14,6 @@
 
 rs_program *rs_program_new(cl_program handle, cl_context context, char *source, const char *unknown)
 {
-    rs_layer_lock(rs_the_layer());
     rs_program *program = calloc(1, sizeof *program);
     if (program == NULL || !rs_map_set(&rs_the_layer()->programs, handle, program)) {
         free(program);
@@ -31,8 +30,21 @@ rs_program *rs_program_new(cl_program handle, cl_context context, char *source, 
         program->builds = 1;
         program->is_as_recorded = true;
     }
-    rs_layer_unlock(rs_the_layer());
     return program;
+}
+
+/* For a program that the driver has made; `origin_options`, of a binary, or NULL, are taken over
+ * like `source`. */
+static void follow_program(cl_program handle, cl_context context, char *source,
+                           char *origin_options, const char *unknown)
+{
+    rs_layer_lock(rs_the_layer());
+    rs_program *program = rs_program_new(handle, context, source, unknown);
+    if (program != NULL)
+        program->origin_options = origin_options;
+    else
+        free(origin_options);
+    rs_layer_unlock(rs_the_layer());
 }
 
 void rs_program_forget_rewriting(rs_program *program)
@@ -79,7 +91,7 @@ static cl_program CL_API_CALL create_with_source(cl_context context, cl_uint cou
     cl_program handle =
         rs_driver()->clCreateProgramWithSource(context, count, strings, lengths, error);
     if (handle != NULL)
-        rs_program_new(handle, context, join_source(count, strings, lengths), NULL);
+        follow_program(handle, context, join_source(count, strings, lengths), NULL, NULL);
     return handle;
 }
 
@@ -94,15 +106,11 @@ static cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint cou
         return NULL;
     char *source = NULL, *options = NULL;
     bool known = count == 1 && rs_binary_origin(binaries[0], lengths[0], &source, &options);
-    rs_program *program = rs_program_new(
-        handle, context, source,
-        known ? NULL
-              : "the program was made from a binary, and its source is not known; let it "
-                "build from source (PYOPENCL_NO_CACHE=1 in PyOpenCL)");
-    if (program != NULL)
-        program->origin_options = options;
-    else
-        free(options);
+    follow_program(handle, context, source, options,
+                   known
+                       ? NULL
+                       : "the program was made from a binary, and its source is not known; let it "
+                         "build from source (PYOPENCL_NO_CACHE=1 in PyOpenCL)");
     return handle;
 }
 
@@ -111,8 +119,8 @@ static cl_program CL_API_CALL create_with_il(cl_context context, const void *il,
 {
     cl_program handle = rs_driver()->clCreateProgramWithIL(context, il, length, error);
     if (handle != NULL)
-        rs_program_new(
-            handle, context, NULL,
+        follow_program(
+            handle, context, NULL, NULL,
             "the program was made from an intermediate language; build it from OpenCL C");
     return handle;
 }
@@ -124,7 +132,7 @@ static cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint c
     cl_program handle =
         rs_driver()->clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
     if (handle != NULL)
-        rs_program_new(handle, context, NULL, "its kernels are built into the device");
+        follow_program(handle, context, NULL, NULL, "its kernels are built into the device");
     return handle;
 }
 

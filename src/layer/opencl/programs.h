@@ -8,26 +8,27 @@
 /* Makes the record of a program that has no more than these, and takes over `source`; `unknown` is
  * why it cannot be rewritten, or NULL. NULL when memory is short. */
 rs_program *rs_program_new(cl_program handle, cl_context context, char *source,
-                           const char *unknown);
+                           const char *unknown) RS_LOCKED;
 
 /* A new build begins. */
-void rs_program_forget_rewriting(rs_program *program);
+void rs_program_forget_rewriting(rs_program *program) RS_LOCKED;
 
 /* Rewrites a program once after each build: sets its record's `rewritten` and `kernels`, or notes
  * why not. Called without the lock; others may call it meanwhile. */
-void rs_program_prepare(cl_program handle);
+void rs_program_prepare(cl_program handle) RS_UNLOCKED;
 
 /* The number of the build that the driver's kernels come from. 0: none that the record knows of. A
  * kernel is what the record says if this was the same before the driver made it and is so still. */
-unsigned rs_program_build(cl_program handle);
+unsigned rs_program_build(cl_program handle) RS_UNLOCKED;
+unsigned rs_program_recorded_build(const rs_program *program) RS_LOCKED; /* NULL: 0 */
 
 /* Whether policy auto may ever want one of the `kernels` of the rewriter's reply in its rewritten
  * form, or the user does: also one that gains nothing may find buffers that others of its context
  * have had converted. The devices are those of the last build. Called with the lock. */
-bool rs_program_may_gain(const rs_program *program, const json_t *kernels);
+bool rs_program_may_gain(const rs_program *program, const json_t *kernels) RS_LOCKED;
 
 /* Frees the record once neither the program nor a kernel of it is in use. */
-void rs_program_trim(rs_program *program);
+void rs_program_trim(rs_program *program) RS_LOCKED;
 
 /* Whether the driver built the program with these options; a build that it refused leaves others.
  */

@@ -18,7 +18,7 @@
 /* Ends a command; `mine` is its event, if the layer has asked for one: it goes to the program,
  * which may not want it. */
 static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, cl_event mine,
-                          cl_event *event)
+                          cl_event *event) RS_UNLOCKS
 {
     if (mine == NULL || error != CL_SUCCESS) {
         if (mine != NULL)
@@ -48,14 +48,14 @@ static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, c
 /* Runs the enqueue CALL unless the conversion before it failed. */
 #define RS_CALL(command, call) ((command).error != CL_SUCCESS ? (command).error : rs_driver()->call)
 
-static bool covers_all(cl_mem handle, size_t offset, size_t size)
+static bool covers_all(cl_mem handle, size_t offset, size_t size) RS_LOCKED
 {
     rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
     return buffer != NULL && offset == 0 && size == buffer->size;
 }
 
 /* After a command that replaced every byte. */
-static void set_layout(cl_mem handle, const rs_device_layout *layout)
+static void set_layout(cl_mem handle, const rs_device_layout *layout) RS_LOCKED
 {
     rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
     if (buffer == NULL)
@@ -83,7 +83,7 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_
 
 /* For a command that writes `size` bytes at *offset: what it is to write to. */
 static cl_mem open_to_write(rs_command *command, cl_mem buffer, size_t *offset, size_t size,
-                            bool all, rs_part *part)
+                            bool all, rs_part *part) RS_LOCKED
 {
     *part = (rs_part){0};
     if (!all)
@@ -94,7 +94,7 @@ static cl_mem open_to_write(rs_command *command, cl_mem buffer, size_t *offset, 
 
 /* After a command that wrote to a part or to all of a buffer. */
 static cl_int finish_writing(rs_command *command, cl_int error, cl_mem buffer, bool all,
-                             rs_part *part, cl_event event)
+                             rs_part *part, cl_event event) RS_LOCKED
 {
     if (error == CL_SUCCESS && all)
         set_layout(buffer, NULL);
@@ -159,7 +159,7 @@ static bool lines_of(const rectangle *r, rs_part_lines *lines)
 /* Lets the command work on the rectangle's bytes alone, and those between its rows, if they are
  * few; `origin` becomes the rectangle's place in what is returned. */
 static cl_mem open_rectangle(rs_command *command, cl_mem buffer, const rectangle *r,
-                             rs_part_use use, rs_part *part, size_t origin[3])
+                             rs_part_use use, rs_part *part, size_t origin[3]) RS_LOCKED
 {
     rs_part_lines lines;
     *part = (rs_part){0};
@@ -253,7 +253,7 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
 }
 
 /* Buffers that are one, or parts of one: the driver looks whether a copy between them overlaps. */
-static bool share_bytes(cl_mem a, cl_mem b)
+static bool share_bytes(cl_mem a, cl_mem b) RS_LOCKED
 {
     const rs_buffer *buffer = rs_buffer_behind(rs_the_layer(), a);
     return a == b || (buffer != NULL && buffer == rs_buffer_behind(rs_the_layer(), b));
@@ -261,7 +261,7 @@ static bool share_bytes(cl_mem a, cl_mem b)
 
 /* Whether a copy of all bytes may take the layout along. */
 static bool copies_layout(rs_command *command, cl_mem source, size_t source_offset,
-                          cl_mem destination, size_t size)
+                          cl_mem destination, size_t size) RS_LOCKED
 {
     const rs_buffer *from = rs_buffer_find(rs_the_layer(), source);
     rs_buffer *to = rs_buffer_find(rs_the_layer(), destination);
@@ -421,7 +421,7 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem handle, cl_bo
 /* Puts the bytes of a map that was a part into the buffer, wherever that is by now: others may have
  * changed its tiles meanwhile. */
 static cl_int copy_from_map(rs_command *command, rs_buffer *buffer, const rs_map_part *map,
-                            cl_event unmapped)
+                            cl_event unmapped) RS_LOCKED
 {
     rs_part part;
     cl_event copied = NULL;
@@ -444,7 +444,8 @@ static cl_int copy_from_map(rs_command *command, rs_buffer *buffer, const rs_map
     return error;
 }
 
-static cl_int unmap_part(rs_command *command, rs_buffer *buffer, rs_map_part *map, cl_event *event)
+static cl_int unmap_part(rs_command *command, rs_buffer *buffer, rs_map_part *map,
+                         cl_event *event) RS_UNLOCKS
 {
     cl_event mine = NULL;
     cl_int error =
