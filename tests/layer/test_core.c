@@ -2,7 +2,7 @@
  * Random programs on the layer's core, without a driver (made_up_api.h): whatever is enqueued, in
  * whatever order it runs, and whatever fails, each command finds its buffer in the layout that it
  * expects, a buffer's state follows the table (layer/core/buffer.h), and nothing is held in the
- * end.
+ * end. Two such programs on layers of their own do not influence each other.
  *
  * usage: test_core SEQUENCES [FIRST SEED]; or --table, which prints the table for the document.
  */
@@ -16,18 +16,29 @@
 
 enum { QUEUES = 4, LONGEST = 24 };
 
-static rs_layer layer;
-static rs_context context = {.layer = &layer};
-static rs_queue *queues[QUEUES];
-static rs_buffer *buffers[BUFFERS];
-static rs_event last_used[QUEUES]; /* by a command of the program; NULL: none */
-static bool depends[QUEUES];       /* on commands of other queues */
-static const char *mistake;
+/* A program on a layer of its own. */
+static struct program {
+    rs_layer layer;
+    rs_context context;
+    rs_queue *queues[QUEUES];
+    rs_buffer *buffers[BUFFERS];
+    rs_event last_used[QUEUES]; /* by a command of the program; NULL: none */
+    bool depends[QUEUES];       /* on commands of other queues */
+    unsigned steps_left;
+    unsigned long long trace; /* a hash of all states so far */
+    const char *mistake;
+} programs[WORLDS], *program = &programs[0];
+
+static void enter(int number)
+{
+    program = &programs[number];
+    enter_world(number);
+}
 
 static void expect(bool right, const char *what)
 {
-    if (!right && mistake == NULL)
-        mistake = what;
+    if (!right && program->mistake == NULL)
+        program->mistake = what;
 }
 
 /* ---- the program's objects ---- */
@@ -35,48 +46,49 @@ static void expect(bool right, const char *what)
 static rs_queue *open_queue(void)
 {
     rs_queue *queue = calloc(1, sizeof *queue);
-    queue->layer = &layer;
+    queue->layer = &program->layer;
     queue->out_of_order = pick(3) == 0;
     queue->handle = world_stream(queue->out_of_order);
-    queue->context = &context;
+    queue->context = &program->context;
     queue->device = device_layouts[1][pick(DEVICES)].device;
-    rs_map_set(&layer.queues, queue->handle, queue);
+    rs_map_set(&program->layer.queues, queue->handle, queue);
     return queue;
 }
 
 static void close_queue(rs_queue *queue)
 {
     rs_queue_retire(queue);
-    rs_map_remove(&layer.queues, queue->handle);
+    rs_map_remove(&program->layer.queues, queue->handle);
     rs_api_stream_flush(queue->handle);
     free(queue);
 }
 
 static void open_all(void)
 {
-    context.handle = &context;
+    program->context.layer = &program->layer;
+    program->context.handle = &program->context;
     for (int i = 0; i < QUEUES; i++)
-        queues[i] = open_queue();
-    memset(last_used, 0, sizeof last_used);
-    memset(depends, 0, sizeof depends);
+        program->queues[i] = open_queue();
+    memset(program->last_used, 0, sizeof program->last_used);
+    memset(program->depends, 0, sizeof program->depends);
     for (int i = 0; i < BUFFERS; i++) {
-        buffers[i] = calloc(1, sizeof *buffers[i]);
-        buffers[i]->handle = world_buffer(i);
-        buffers[i]->context = &context;
-        buffers[i]->size = 64;
-        rs_map_set(&layer.buffers, buffers[i]->handle, buffers[i]);
+        program->buffers[i] = calloc(1, sizeof *program->buffers[i]);
+        program->buffers[i]->handle = world_buffer(i);
+        program->buffers[i]->context = &program->context;
+        program->buffers[i]->size = 64;
+        rs_map_set(&program->layer.buffers, program->buffers[i]->handle, program->buffers[i]);
     }
 }
 
 static void close_all(void)
 {
     for (int i = 0; i < BUFFERS; i++) {
-        rs_map_remove(&layer.buffers, buffers[i]->handle);
-        rs_buffer_forget(buffers[i]);
-        free(buffers[i]);
+        rs_map_remove(&program->layer.buffers, program->buffers[i]->handle);
+        rs_buffer_forget(program->buffers[i]);
+        free(program->buffers[i]);
     }
     for (int i = 0; i < QUEUES; i++)
-        close_queue(queues[i]);
+        close_queue(program->queues[i]);
 }
 
 /* ---- what a program does ---- */
@@ -89,7 +101,7 @@ static int layout_of(const rs_buffer *buffer)
 /* The state is that of the table, where nothing was refused. A buffer that may not leave stays. */
 static void check_step(int number, rs_buffer_state before, rs_buffer_event event, unsigned refusals)
 {
-    const rs_buffer *buffer = buffers[number];
+    const rs_buffer *buffer = program->buffers[number];
     const rs_buffer_state now = rs_buffer_state_of(buffer);
     const rs_buffer_state next = rs_buffer_next(before, event).next;
     const bool is_kept_at_last = next == RS_BUFFER_ORIGINAL && now == RS_BUFFER_KEPT;
@@ -100,15 +112,15 @@ static void check_step(int number, rs_buffer_state before, rs_buffer_event event
 static int number_of(const rs_queue *queue)
 {
     int number = 0;
-    while (number < QUEUES - 1 && queues[number] != queue)
+    while (number < QUEUES - 1 && program->queues[number] != queue)
         number++;
     return number;
 }
 
 static void enqueue_use(const rs_command *command, int number)
 {
-    last_used[number_of(command->queue)] =
-        enqueue_command(command->handle, USE, number, layout_of(buffers[number]), 0,
+    program->last_used[number_of(command->queue)] =
+        enqueue_command(command->handle, USE, number, layout_of(program->buffers[number]), 0,
                         command->wait_count, command->wait_list);
 }
 
@@ -116,14 +128,15 @@ static void enqueue_use(const rs_command *command, int number)
 static bool use_original(rs_queue *queue, int number, bool waits)
 {
     rs_command command;
-    rs_event other = waits ? last_used[pick(QUEUES)] : NULL;
-    const rs_buffer_state before = rs_buffer_state_of(buffers[number]);
+    rs_event other = waits ? program->last_used[pick(QUEUES)] : NULL;
+    const rs_buffer_state before = rs_buffer_state_of(program->buffers[number]);
     const unsigned refusals = count_refusals();
-    depends[number_of(queue)] = depends[number_of(queue)] || other != NULL;
-    rs_command_begin(&command, &layer, queue->handle, other != NULL, other != NULL ? &other : NULL);
-    rs_command_use(&command, buffers[number]->handle, NULL);
+    program->depends[number_of(queue)] = program->depends[number_of(queue)] || other != NULL;
+    rs_command_begin(&command, &program->layer, queue->handle, other != NULL,
+                     other != NULL ? &other : NULL);
+    rs_command_use(&command, program->buffers[number]->handle, NULL);
     if (command.error == 0) {
-        expect(layout_of(buffers[number]) == 0,
+        expect(layout_of(program->buffers[number]) == 0,
                "a use of the original layout found the buffer converted");
         enqueue_use(&command, number);
     }
@@ -140,8 +153,8 @@ static bool use_original(rs_queue *queue, int number, bool waits)
 static void read_and_wait(rs_queue *queue, int number)
 {
     rs_event event;
-    for (int i = 0; depends[number_of(queue)] && i < QUEUES; i++)
-        rs_api_stream_flush(queues[i]->handle);
+    for (int i = 0; program->depends[number_of(queue)] && i < QUEUES; i++)
+        rs_api_stream_flush(program->queues[i]->handle);
     if (use_original(queue, number, false) && rs_api_stream_mark(queue->handle, &event) == 0) {
         rs_api_event_wait(event);
         rs_api_event_release(event);
@@ -152,7 +165,7 @@ static void read_and_wait(rs_queue *queue, int number)
 static void use_converted(rs_queue *queue, int number)
 {
     rs_command command;
-    rs_buffer *buffer = buffers[number];
+    rs_buffer *buffer = program->buffers[number];
     const unsigned refusals = count_refusals();
     const rs_buffer_state before = rs_buffer_state_of(buffer);
     const unsigned layout = 1 + pick(LAYOUTS - 1);
@@ -161,7 +174,7 @@ static void use_converted(rs_queue *queue, int number)
     const bool is_there = layout_of(buffer) == (int)layout;
     if (buffer->kept_reason != NULL || buffer->map_count > 0 || buffer->is_lost)
         return;
-    rs_command_begin(&command, &layer, queue->handle, 0, NULL);
+    rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
     bool stays = !rs_command_reserve(&command, buffer, wanted);
     if (!stays)
         rs_command_use(&command, buffer->handle, wanted);
@@ -184,11 +197,11 @@ static void use_converted(rs_queue *queue, int number)
 static void replace_original(rs_queue *queue, int number)
 {
     rs_command command;
-    rs_buffer *buffer = buffers[number];
+    rs_buffer *buffer = program->buffers[number];
     const rs_buffer_state before = rs_buffer_state_of(buffer);
     run_all();
     const unsigned refusals = count_refusals();
-    rs_command_begin(&command, &layer, queue->handle, 0, NULL);
+    rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
     rs_command_touch(&command, buffer->handle);
     if (command.error == 0) {
         enqueue_command(command.handle, REPLACE, number, 0, 0, command.wait_count,
@@ -204,14 +217,14 @@ static void replace_original(rs_queue *queue, int number)
 static void copy_layout(rs_queue *queue, int from, int to)
 {
     rs_command command;
-    rs_buffer *source = buffers[from], *target = buffers[to];
+    rs_buffer *source = program->buffers[from], *target = program->buffers[to];
     const rs_buffer_state before = rs_buffer_state_of(target);
     if (from == to || source->layout == NULL || source->layout->device != queue->device ||
         target->kept_reason != NULL || target->map_count > 0 || target->is_lost)
         return;
     run_all();
     const unsigned refusals = count_refusals();
-    rs_command_begin(&command, &layer, queue->handle, 0, NULL);
+    rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
     if (rs_command_reserve(&command, target, source->layout)) {
         rs_command_touch(&command, source->handle);
         rs_command_touch(&command, target->handle);
@@ -230,7 +243,7 @@ static void copy_layout(rs_queue *queue, int from, int to)
 
 static void map_or_unmap(rs_queue *queue, int number)
 {
-    rs_buffer *buffer = buffers[number];
+    rs_buffer *buffer = program->buffers[number];
     if (buffer->map_count > 0)
         buffer->map_count--;
     else if (use_original(queue, number, false))
@@ -239,11 +252,11 @@ static void map_or_unmap(rs_queue *queue, int number)
 
 static void keep(int number)
 {
-    const rs_buffer_state before = rs_buffer_state_of(buffers[number]);
+    const rs_buffer_state before = rs_buffer_state_of(program->buffers[number]);
     const unsigned refusals = count_refusals();
-    const int error = rs_buffer_keep(&layer, buffers[number]->handle, "kept");
+    const int error = rs_buffer_keep(&program->layer, program->buffers[number]->handle, "kept");
     expect(error == 0 || count_refusals() > refusals || is_spoiled(number), "a keep failed");
-    expect(error != 0 || rs_buffer_state_of(buffers[number]) == RS_BUFFER_KEPT,
+    expect(error != 0 || rs_buffer_state_of(program->buffers[number]) == RS_BUFFER_KEPT,
            "what is kept is not in the original layout");
     if (before != RS_BUFFER_MAPPED && before != RS_BUFFER_ORIGINAL)
         check_step(number, before, RS_RESTORE, refusals);
@@ -254,16 +267,17 @@ static void look_for_failures(rs_queue *queue)
 {
     run_all();
     rs_api_stream_finish(queue->handle);
-    rs_layer_look_for_failures(&layer);
+    rs_layer_look_for_failures(&program->layer);
     for (int i = 0; i < BUFFERS; i++)
-        expect(buffers[i]->ready == NULL || rs_api_event_status(buffers[i]->ready) >= 0 ||
-                   buffers[i]->is_lost,
+        expect(program->buffers[i]->ready == NULL ||
+                   rs_api_event_status(program->buffers[i]->ready) >= 0 ||
+                   program->buffers[i]->is_lost,
                "a failed conversion was not seen");
 }
 
 static void do_something(void)
 {
-    rs_queue **queue = &queues[pick(QUEUES)];
+    rs_queue **queue = &program->queues[pick(QUEUES)];
     const int number = (int)pick(BUFFERS);
     switch (pick(16)) {
     case 0:
@@ -284,11 +298,11 @@ static void do_something(void)
         break;
     case 5:
         if (pick(3) == 0)
-            rs_layer_restore(&layer);
+            rs_layer_restore(&program->layer);
         break;
     case 6:
-        last_used[queue - queues] = NULL;
-        depends[queue - queues] = false;
+        program->last_used[queue - program->queues] = NULL;
+        program->depends[queue - program->queues] = false;
         close_queue(*queue);
         *queue = open_queue();
         break;
@@ -308,23 +322,77 @@ static void do_something(void)
     }
 }
 
-static bool run_sequence(unsigned long long seed)
+static void begin_sequence(unsigned long long seed)
 {
-    mistake = NULL;
+    program->mistake = NULL;
+    program->trace = 0;
     begin_world(seed);
     open_all();
-    for (unsigned left = 1 + pick(LONGEST); left > 0; left--) {
-        do_something();
-        for (int i = 0; i < BUFFERS; i++)
-            expect(rs_buffer_is_sound(buffers[i]), "a buffer is not sound");
+    program->steps_left = 1 + pick(LONGEST);
+}
+
+static void step_sequence(void)
+{
+    do_something();
+    program->steps_left--;
+    for (int i = 0; i < BUFFERS; i++) {
+        const rs_buffer *buffer = program->buffers[i];
+        expect(rs_buffer_is_sound(buffer), "a buffer is not sound");
+        const unsigned seen[] = {rs_buffer_state_of(buffer), (unsigned)layout_of(buffer),
+                                 (unsigned)buffer->users.queue_count, count_held()};
+        for (size_t k = 0; k < sizeof seen / sizeof seen[0]; k++)
+            program->trace = program->trace * 1099511628211ull + seen[k];
     }
+}
+
+static bool end_sequence(unsigned long long seed)
+{
     run_all();
     close_all();
     expect(count_held() == 0, "something is held in the end");
     expect(world_mistake() == NULL, world_mistake());
-    if (mistake != NULL)
-        fprintf(stderr, "test_core: seed %llu: %s\n", seed, mistake);
-    return mistake == NULL;
+    if (program->mistake != NULL)
+        fprintf(stderr, "test_core: seed %llu: %s\n", seed, program->mistake);
+    return program->mistake == NULL;
+}
+
+static bool run_sequence(unsigned long long seed)
+{
+    begin_sequence(seed);
+    while (program->steps_left > 0)
+        step_sequence();
+    return end_sequence(seed);
+}
+
+/* Two programs, each on a layer of its own, take turns: each sees what it sees alone. */
+static bool run_beside(unsigned long long seed)
+{
+    unsigned long long alone[WORLDS], turns = seed;
+    bool is_right = true;
+    for (int i = 0; i < WORLDS; i++) {
+        enter(i);
+        is_right = run_sequence(seed + (unsigned)i) && is_right;
+        alone[i] = program->trace;
+    }
+    for (int i = 0; i < WORLDS; i++) {
+        enter(i);
+        begin_sequence(seed + (unsigned)i);
+    }
+    while (programs[0].steps_left + programs[1].steps_left > 0) {
+        turns = turns * 6364136223846793005ull + 1442695040888963407ull;
+        const int turn = (int)(turns >> 63);
+        enter(programs[turn].steps_left > 0 ? turn : 1 - turn);
+        step_sequence();
+    }
+    for (int i = 0; i < WORLDS; i++) {
+        enter(i);
+        is_right = end_sequence(seed + (unsigned)i) && is_right;
+        if (program->trace != alone[i])
+            fprintf(stderr, "test_core: seed %llu: two layers influence each other\n", seed);
+        is_right = is_right && program->trace == alone[i];
+    }
+    enter(0);
+    return is_right;
 }
 
 /* ---- the table ---- */
@@ -358,9 +426,11 @@ int main(int argc, char **argv)
     }
     const unsigned long long sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    rs_layer_init_locks(&layer);
+    enum { BESIDE = 8 }; /* one in so many is run beside another */
+    for (int i = 0; i < WORLDS; i++)
+        rs_layer_init_locks(&programs[i].layer);
     for (unsigned long long i = 0; i < sequences; i++)
-        if (!run_sequence(first + i))
+        if (!(i % BESIDE == 0 ? run_beside(first + i) : run_sequence(first + i)))
             return 1;
     printf("%llu sequences\n", sequences);
     return 0;
