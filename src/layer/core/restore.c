@@ -7,9 +7,6 @@
 
 #include <stdlib.h>
 
-const char rs_native_reason[] =
-    "the program runs native kernels, which may wait for what it does next";
-
 /* Starts to restore a buffer to AoS, if it is not there already; *event is what to wait for, or
  * NULL. */
 static int start_restoring(rs_buffer *buffer, rs_event *event) RS_LOCKED
@@ -155,14 +152,14 @@ bool rs_layer_is_held(rs_layer *layer)
 {
     while (layer->held_count > 0 && rs_event_is_over(layer->held[layer->held_count - 1]))
         rs_api_event_release(layer->held[--layer->held_count]);
-    return layer->user_events.count > 0 || layer->held_count > 0;
+    return layer->holds > 0 || layer->held_count > 0;
 }
 
 const char *rs_layer_frozen(rs_layer *layer)
 {
     if (layer->frozen != NULL)
         return layer->frozen;
-    if (layer->native_count > 0)
-        return rs_native_reason;
+    if (layer->paused != NULL)
+        return layer->paused;
     return rs_layer_is_held(layer) ? "the program holds commands back with user events" : NULL;
 }

@@ -26,7 +26,7 @@ void rs_layer_restore_untried(rs_layer *layer) RS_LOCKED;
  * NULL when memory is short. Called with the lock. */
 rs_event *rs_layer_mark(rs_layer *layer, size_t *count) RS_LOCKED;
 
-/* Before the last user event without a status is complete: what it has held back is still under way
+/* Before the program's last hold on its commands ends: what it has held back is still under way
  * until every queue has come to here. Where nothing is to be converted yet, the queues get their
  * markers when the first layout to convert to is known. */
 void rs_layer_follow_held(rs_layer *layer) RS_LOCKED;
@@ -34,8 +34,7 @@ void rs_layer_follow_held(rs_layer *layer) RS_LOCKED;
 /* Whether it is; releases what is over. */
 bool rs_layer_is_held(rs_layer *layer) RS_LOCKED;
 
-/* Why nothing may be converted now, or NULL; and why not once the program runs native kernels. */
+/* Why nothing may be converted now, or NULL. */
 const char *rs_layer_frozen(rs_layer *layer) RS_LOCKED;
-extern const char rs_native_reason[];
 
 #endif

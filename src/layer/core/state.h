@@ -58,20 +58,15 @@ typedef struct {
     rs_device_layout *layouts;
 } rs_context;
 
+/* A stream. The API's side makes it, as the first member of a record of its own; so it does with
+ * all records that a program's objects have. */
 typedef struct {
     rs_layer *layer;
     rs_stream handle;
-    unsigned references;
     rs_group context;
     rs_device device;
     bool out_of_order;
-    bool profiling_added; /* by the layer, for the report; the program did not ask for it */
-    bool profiling;
-    rs_stream profiling_queue;   /* the layer's (profiled_launch.h); NULL: not made yet, or */
-    bool has_no_profiling_queue; /* it cannot be made */
-    uint64_t program_properties; /* what the program asked for */
-    void *program_list;          /* the API's list of them, or NULL */
-    size_t program_list_bytes;
+    bool profiling; /* its commands have times */
 } rs_queue;
 
 /* Queues and events that commands on a buffer were given to since its last conversion. */
@@ -249,14 +244,12 @@ struct rs_layer {
     double elapsed;         /* seconds since the program's start, looked at now and then */
     pthread_t first_thread; /* that has enqueued a command, if `has_a_thread` */
     bool has_a_thread, has_several_threads;
-    const char *frozen;    /* why nothing is converted any more, or NULL */
-    unsigned native_count; /* native kernels that the driver has not answered to */
-    rs_map user_events; /* those without a status: nothing is converted as long as there is one */
-    atomic_bool has_user_events;
-    rs_event *held; /* complete behind the commands that waited for such; as long */
+    const char *frozen; /* why nothing is converted any more, or NULL */
+    const char *paused; /* why nothing is converted for now, or NULL */
+    size_t holds;   /* by which the program holds commands back: nothing is converted meanwhile */
+    rs_event *held; /* complete behind the commands that were held back; as long */
     size_t held_count;
     bool follows_later; /* what was held back: nothing was to be converted then */
-    rs_map released;    /* queues that hid their profiling, whose events may live on */
     unsigned program_count;
     rs_kernel_facts *facts;
     rs_relayouts relayouts; /* those that have a number */

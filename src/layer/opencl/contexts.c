@@ -107,34 +107,39 @@ static cl_int CL_API_CALL release_context(cl_context handle)
     return rs_driver()->clReleaseContext(handle);
 }
 
+static rs_opencl_queue *find_queue(cl_command_queue handle) RS_LOCKED
+{
+    return (rs_opencl_queue *)rs_queue_find(rs_the_layer(), handle);
+}
+
 /* The record of a new queue; false when memory is short. */
 static bool add_queue(cl_command_queue handle, cl_context context, cl_device_id device,
                       const cl_queue_properties *list, cl_command_queue_properties wanted,
                       cl_command_queue_properties given) RS_LOCKED
 {
-    rs_queue *queue = calloc(1, sizeof *queue);
+    rs_opencl_queue *queue = calloc(1, sizeof *queue);
     if (queue == NULL || !rs_map_set(&rs_the_layer()->queues, handle, queue)) {
         free(queue);
         return false;
     }
-    rs_map_remove(&rs_the_layer()->released, handle);
-    queue->layer = rs_the_layer();
-    queue->handle = handle;
+    rs_map_remove(&rs_opencl.released, handle);
+    queue->core = (rs_queue){.layer = rs_the_layer(),
+                             .handle = handle,
+                             .context = context,
+                             .device = device,
+                             .out_of_order = (given & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0,
+                             .profiling = (given & CL_QUEUE_PROFILING_ENABLE) != 0};
     queue->references = 1;
-    queue->context = context;
-    queue->device = device;
-    queue->program_properties = wanted;
-    queue->out_of_order = (given & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
-    queue->profiling = (given & CL_QUEUE_PROFILING_ENABLE) != 0;
+    queue->properties = wanted;
     queue->profiling_added = given != wanted;
     if (list != NULL) {
         size_t count = 1;
         while (list[count - 1] != 0)
             count += 2;
-        queue->program_list = malloc(count * sizeof *list);
-        if (queue->program_list != NULL) {
-            memcpy(queue->program_list, list, count * sizeof *list);
-            queue->program_list_bytes = count * sizeof *list;
+        queue->list = malloc(count * sizeof *list);
+        if (queue->list != NULL) {
+            memcpy(queue->list, list, count * sizeof *list);
+            queue->list_bytes = count * sizeof *list;
         }
     }
     rs_report_device(rs_the_layer(), device);
@@ -241,7 +246,7 @@ static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
 {
     cl_int error = rs_driver()->clRetainCommandQueue(handle);
     rs_layer_lock(rs_the_layer());
-    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
+    rs_opencl_queue *queue = find_queue(handle);
     if (queue != NULL && error == CL_SUCCESS)
         queue->references++;
     rs_layer_unlock(rs_the_layer());
@@ -251,15 +256,15 @@ static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
 static cl_int CL_API_CALL release_queue(cl_command_queue handle)
 {
     rs_layer_lock(rs_the_layer());
-    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
+    rs_opencl_queue *queue = find_queue(handle);
     if (queue != NULL && --queue->references == 0) {
-        rs_queue_retire(queue);
+        rs_queue_retire(&queue->core);
         rs_profiling_queue_close(queue);
         /* Without memory for it, the times that the program did not ask for are seen: harmless. */
         if (queue->profiling_added)
-            rs_map_set(&rs_the_layer()->released, handle, &rs_the_layer()->released);
+            rs_map_set(&rs_opencl.released, handle, &rs_opencl.released);
         rs_map_remove(&rs_the_layer()->queues, handle);
-        free(queue->program_list);
+        free(queue->list);
         free(queue);
     }
     rs_timing_collect(rs_the_layer());
@@ -288,14 +293,13 @@ static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_que
                                          size_t value_size, void *value, size_t *value_size_ret)
 {
     rs_layer_lock(rs_the_layer());
-    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
+    rs_opencl_queue *queue = find_queue(handle);
     cl_int error;
     if (queue != NULL && queue->profiling_added && name == CL_QUEUE_PROPERTIES)
-        error = answer(&queue->program_properties, sizeof queue->program_properties, value_size,
-                       value, value_size_ret);
+        error =
+            answer(&queue->properties, sizeof queue->properties, value_size, value, value_size_ret);
     else if (queue != NULL && queue->profiling_added && name == CL_QUEUE_PROPERTIES_ARRAY)
-        error = answer(queue->program_list, queue->program_list_bytes, value_size, value,
-                       value_size_ret);
+        error = answer(queue->list, queue->list_bytes, value_size, value, value_size_ret);
     else
         error = rs_driver()->clGetCommandQueueInfo(handle, name, value_size, value, value_size_ret);
     if (queue != NULL && error == CL_SUCCESS && value != NULL && name == CL_QUEUE_REFERENCE_COUNT)
@@ -311,9 +315,9 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
     rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, (void *)&handle,
                                 NULL);
     rs_layer_lock(rs_the_layer());
-    rs_queue *queue = rs_queue_find(rs_the_layer(), handle);
+    rs_opencl_queue *queue = find_queue(handle);
     bool hidden = (queue != NULL && queue->profiling_added) ||
-                  rs_map_get(&rs_the_layer()->released, handle) != NULL;
+                  rs_map_get(&rs_opencl.released, handle) != NULL;
     rs_layer_unlock(rs_the_layer());
     if (hidden)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -348,18 +352,19 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, siz
  */
 static void follow(cl_event event, uintptr_t references)
 {
-    rs_map *events = &rs_the_layer()->user_events;
+    rs_map *events = &rs_opencl.user_events;
     if (references == 0)
         rs_map_remove(events, event);
     else
         rs_map_set(events, event, (void *)references); /* NOLINT: a number */
-    atomic_store(&rs_the_layer()->has_user_events, events->count > 0);
+    rs_the_layer()->holds = events->count;
+    atomic_store(&rs_opencl.has_user_events, events->count > 0);
 }
 
 /* The program's references to an event that it may set; 0: it is none, or has its status. */
 static uintptr_t references_to(cl_event event)
 {
-    return (uintptr_t)rs_map_get(&rs_the_layer()->user_events, event);
+    return (uintptr_t)rs_map_get(&rs_opencl.user_events, event);
 }
 
 static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
@@ -382,7 +387,7 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int *error)
  * is still under way after it. */
 static void follow_held(cl_event event) RS_LOCKED
 {
-    if (rs_the_layer()->user_events.count == 1 && references_to(event) > 0)
+    if (rs_opencl.user_events.count == 1 && references_to(event) > 0)
         rs_layer_follow_held(rs_the_layer());
 }
 
@@ -407,7 +412,7 @@ static cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status)
 static cl_int CL_API_CALL retain_event(cl_event event)
 {
     const cl_int error = rs_driver()->clRetainEvent(event);
-    if (error != CL_SUCCESS || !atomic_load(&rs_the_layer()->has_user_events))
+    if (error != CL_SUCCESS || !atomic_load(&rs_opencl.has_user_events))
         return error;
     rs_layer_lock(rs_the_layer());
     const uintptr_t references = references_to(event);
@@ -419,7 +424,7 @@ static cl_int CL_API_CALL retain_event(cl_event event)
 
 static cl_int CL_API_CALL release_event(cl_event event)
 {
-    if (atomic_load(&rs_the_layer()->has_user_events)) {
+    if (atomic_load(&rs_opencl.has_user_events)) {
         rs_layer_lock(rs_the_layer());
         const uintptr_t references = references_to(event);
         if (references == 1)

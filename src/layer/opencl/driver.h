@@ -23,7 +23,23 @@ typedef struct {
         cl_event *events;
         size_t count, capacity;
     } standing_in;
+    rs_map user_events; /* those without a status, which hold commands back */
+    atomic_bool has_user_events;
+    rs_map released;  /* queues that hid their profiling, whose events may live on */
+    int native_count; /* native kernels that the driver has not answered to */
 } rs_opencl_layer;
+
+/* The record of a queue. */
+typedef struct {
+    rs_queue core;
+    unsigned references;                    /* the program's */
+    cl_command_queue_properties properties; /* what the program asked for */
+    cl_queue_properties *list;              /* the same as a list, or NULL */
+    size_t list_bytes;
+    bool profiling_added;             /* by the layer, for the report */
+    cl_command_queue profiling_queue; /* the layer's (profiled_launch.h); NULL: not made yet, or */
+    bool has_no_profiling_queue;      /* it cannot be made */
+} rs_opencl_queue;
 
 extern rs_opencl_layer rs_opencl;
 

@@ -8,16 +8,17 @@
 const double rs_profiled_launch_seconds = 4e-5;
 
 /* Makes its profiling queue at first need. */
-bool rs_queue_can_be_timed(rs_queue *queue)
+bool rs_queue_can_be_timed(rs_queue *core)
 {
+    rs_opencl_queue *queue = (rs_opencl_queue *)core;
     cl_int error = CL_SUCCESS;
-    if (queue->profiling)
+    if (core->profiling)
         return true;
-    if (queue->out_of_order)
+    if (core->out_of_order)
         return false;
     if (queue->profiling_queue == NULL && !queue->has_no_profiling_queue) {
         queue->profiling_queue = rs_driver()->clCreateCommandQueue(
-            queue->context, queue->device, CL_QUEUE_PROFILING_ENABLE, &error);
+            core->context, core->device, CL_QUEUE_PROFILING_ENABLE, &error);
         queue->has_no_profiling_queue = queue->profiling_queue == NULL;
         if (queue->has_no_profiling_queue)
             rs_log(RS_LOG_INFO, "launches of a queue cannot be timed (error %d)", error);
@@ -44,8 +45,9 @@ bool rs_profiled_launch_begin(rs_command *command)
     if (rs_driver()->clEnqueueMarkerWithWaitList(queue, command->wait_count, command->wait_list,
                                                  &marker) != CL_SUCCESS)
         return false;
-    bool begun = rs_driver()->clFlush(queue) == CL_SUCCESS &&
-                 rs_command_redirect(command, command->queue->profiling_queue, marker);
+    bool begun =
+        rs_driver()->clFlush(queue) == CL_SUCCESS &&
+        rs_command_redirect(command, ((rs_opencl_queue *)command->queue)->profiling_queue, marker);
     rs_driver()->clReleaseEvent(marker);
     return begun;
 }
@@ -127,7 +129,7 @@ void rs_profiled_launch_end(const rs_command *command, cl_event launched, cl_eve
     *event = launched;
 }
 
-void rs_profiling_queue_close(rs_queue *queue)
+void rs_profiling_queue_close(rs_opencl_queue *queue)
 {
     if (queue->profiling_queue != NULL)
         rs_driver()->clReleaseCommandQueue(queue->profiling_queue);

@@ -494,6 +494,16 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
     return error;
 }
 
+static const char native_reason[] =
+    "the program runs native kernels, which may wait for what it does next";
+
+/* How many the driver has not answered to. */
+static void count_native_kernels(int more) RS_LOCKED
+{
+    rs_opencl.native_count += more;
+    rs_the_layer()->paused = rs_opencl.native_count > 0 ? native_reason : NULL;
+}
+
 /* A native kernel may wait for the host, and so would every conversion behind it: there is none
  * any more, unless the driver refuses it. */
 static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *),
@@ -504,7 +514,7 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
 {
     rs_command command;
     rs_layer_lock(rs_the_layer());
-    rs_the_layer()->native_count++;
+    count_native_kernels(1);
     rs_layer_unlock(rs_the_layer());
     rs_layer_restore(rs_the_layer());
     rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
@@ -513,9 +523,9 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
     cl_int error = RS_CALL(
         command, clEnqueueNativeKernel(queue, function, arguments, argument_size, count, handles,
                                        places, command.wait_count, command.wait_list, event));
-    rs_the_layer()->native_count--;
+    count_native_kernels(-1);
     if (error == CL_SUCCESS && rs_the_layer()->frozen == NULL)
-        rs_the_layer()->frozen = rs_native_reason;
+        rs_the_layer()->frozen = native_reason;
     rs_command_end(&command);
     return error;
 }
