@@ -1,7 +1,7 @@
 /*
- * The states of a buffer, and what each event does to it: one table, buffer.c. `test_core --table`
- * prints it for a document, test_core drives it with random programs, and tools/model/buffer.pml
- * has the order of commands for spin.
+ * The states of a buffer, and what each event does to it: one table, buffer.c. It is drawn in
+ * lab/docs/correctness.md as `test_core --table` prints it; test_core drives it with random
+ * programs, and tools/model/buffer.pml has the order of commands for spin.
  *
  *   original   its bytes are in the program's layout, and may be converted
  *   mapped     the same while the program has it mapped: it may not be converted
