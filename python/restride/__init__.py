@@ -8,7 +8,7 @@
 docs/python.md has a page about it.
 """
 
-from . import file
+from . import distributed, file
 from ._arrays import ascontiguousarray, asfortranarray, convert, permute, transpose
 from ._layout import Layout, layout
 from ._library import Error, Interrupted, library
@@ -34,6 +34,7 @@ __all__ = [
     "asfortranarray",
     "columns",
     "convert",
+    "distributed",
     "file",
     "layout",
     "permute",

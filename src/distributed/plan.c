@@ -119,11 +119,17 @@ static restride_status run_agreed(const restride_plan *plan, unsigned char *buff
     return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);
 }
 
+/* When a group fails, a message may still arrive there: it is never freed then. */
+static unsigned char *take_chunks(size_t bytes)
+{
+    return bytes == 0 ? NULL : malloc(bytes);
+}
+
 static restride_status run(const restride_plan *plan, void *buffer, bool *has_begun)
 {
     const rs_redistribution *r = plan->own;
     const size_t scratch_bytes = exchange_scratch(r);
-    unsigned char *scratch = scratch_bytes == 0 ? NULL : malloc(scratch_bytes);
+    unsigned char *scratch = take_chunks(scratch_bytes);
     restride_status status = RESTRIDE_OK;
     if (buffer == NULL && plan->bytes > 0)
         status = rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -133,7 +139,7 @@ static restride_status run(const restride_plan *plan, void *buffer, bool *has_be
         status = rs_fail_memory("the chunks of messages");
     *has_begun = false;
     status = run_agreed(plan, buffer, scratch, status, has_begun);
-    if (!r->group->broken) /* else a message may still arrive there */
+    if (!r->group->broken)
         free(scratch);
     return status;
 }
@@ -162,6 +168,39 @@ static json_t *describe_passes(const rs_redistribution *r, int side)
     return passes;
 }
 
+/* The extents of a part's terms, slowest first; null where a tile is ragged, or with a record. */
+static json_t *shape_of(const restride_layout *part)
+{
+    size_t size = 1;
+    json_t *shape = json_array();
+    for (int t = 0; t < part->term_count; t++) {
+        const rs_term *term = &part->terms[t];
+        const size_t extent = part->dimensions[term->dimension].extent;
+        size_t count =
+            term->modulus != 0 ? term->modulus : rs_size_divide_up(extent, term->divisor);
+        count = extent == 0 ? 0 : count;
+        size *= count;
+        json_array_append_new(shape, json_integer((json_int_t)count));
+    }
+    if (part->record < 0 && size == part->size)
+        return shape;
+    json_decref(shape);
+    return json_null();
+}
+
+static restride_status keep_shapes(const rs_redistribution_task *task, rs_redistribution *r)
+{
+    restride_status status = RESTRIDE_OK;
+    for (int side = 0; status == RESTRIDE_OK && side < 2; side++) {
+        restride_layout *part;
+        status = rs_spread_part(&part, task->layouts[side], (size_t)task->group->rank, NULL);
+        if (status == RESTRIDE_OK)
+            r->shapes[side] = shape_of(part);
+        restride_layout_destroy(part);
+    }
+    return status;
+}
+
 static json_t *describe(const restride_plan *plan)
 {
     const rs_redistribution *r = plan->own;
@@ -172,12 +211,13 @@ static json_t *describe(const restride_plan *plan)
         messages += r->moves[i].to >= 0 ? rs_size_divide_up(r->moves[i].bytes, r->chunk_bytes) : 0;
     }
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "engine",
-        plan->engine->operations->name, "from", plan->from, "to", plan->to, "rank", r->group->rank,
-        "processes", r->group->size, "bytes", (json_int_t)plan->bytes, "bytes_before",
-        (json_int_t)r->bytes[0], "bytes_after", (json_int_t)r->bytes[1], "bytes_sent",
-        (json_int_t)sent, "rounds", (json_int_t)r->move_count, "messages", (json_int_t)messages,
-        "chunk_bytes", (json_int_t)r->chunk_bytes, "scratch_bytes", (json_int_t)scratch_bytes(plan),
+        "{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O, s:O, s:o, s:o}",
+        "engine", plan->engine->operations->name, "from", plan->from, "to", plan->to, "rank",
+        r->group->rank, "processes", r->group->size, "bytes", (json_int_t)plan->bytes,
+        "bytes_before", (json_int_t)r->bytes[0], "bytes_after", (json_int_t)r->bytes[1],
+        "bytes_sent", (json_int_t)sent, "rounds", (json_int_t)r->move_count, "messages",
+        (json_int_t)messages, "chunk_bytes", (json_int_t)r->chunk_bytes, "scratch_bytes",
+        (json_int_t)scratch_bytes(plan), "shape_before", r->shapes[0], "shape_after", r->shapes[1],
         "passes_before", describe_passes(r, 0), "passes_after", describe_passes(r, 1));
 }
 
@@ -187,6 +227,8 @@ static void destroy(void *own)
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < RS_LOCAL_PASSES; i++)
             restride_plan_destroy(r->passes[side][i]);
+    for (int side = 0; side < 2; side++)
+        json_decref(r->shapes[side]);
     free(r->moves);
     free(r);
 }
@@ -251,6 +293,8 @@ static restride_status make(restride_plan **plan, rs_redistribution_task *task,
     if (status != RESTRIDE_OK)
         return status;
     status = rs_redistribution_plan_messages(task, r);
+    if (status == RESTRIDE_OK)
+        status = keep_shapes(task, r);
     if (status == RESTRIDE_OK)
         status = create_plan(plan, task, r);
     return rs_group_agree(r->group, status, r->work);

@@ -40,6 +40,7 @@ typedef struct {
     size_t move_count;
     rs_message *moves;
     size_t chunk_bytes;
+    json_t *shapes[2]; /* of the part, for descriptions */
 } rs_redistribution;
 
 /* Plans the passes that need no messages' order, for the order of dimensions that costs least on
