@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """man_pages.py headers INCLUDE FOLDER VERSION DATE     a page for each public function (section 3) and each header (section 7)
 man_pages.py verbs RESTRIDE FOLDER VERSION DATE       a page for each verb (section 1), of what its --help says
+man_pages.py program PROGRAM FOLDER VERSION DATE      one page (section 1) for a program and all of its verbs
 
-The first reads the comments of include/restride/*.h as text, so a cross build has these pages too; the second runs the
+The first reads the comments of include/restride/*.h as text, so a cross build has these pages too; the others run the
 program. A comment belongs to the declarations that follow it without an empty line."""
 import glob
 import os
@@ -176,20 +177,37 @@ def put(folder, name, text):
         file.write(text)
 
 
+def verbs_of(run):
+    """Each verb's name, its sentence, its usage and the rest of its --help; but for parts that are not built."""
+    for verb, sentence in re.findall(r"^  ([a-z][a-z-]*) +(.*)$", run("--help"), re.MULTILINE):
+        usage, _, rest = run(verb, "--help").partition("\n\n")
+        if usage:
+            yield verb, sentence, escape(re.sub(r"^(usage: |       )", "", usage, flags=re.MULTILINE)), rest.rstrip()
+
+
+def as_it_stands(text):
+    return [".nf"] + [escape(line) if line else ".PP" for line in text.split("\n")] + [".fi"]
+
+
 def write_verbs(restride, folder, version, date):
     os.makedirs(os.path.join(folder, "man1"), exist_ok=True)
-    run = runner(restride)
-    for verb, sentence in re.findall(r"^  ([a-z][a-z-]*) +(.*)$", run("--help"), re.MULTILINE):
-        text = run(verb, "--help")
-        if not text:
-            continue  # a part that is not built
-        usage, _, rest = text.partition("\n\n")
-        usage = re.sub(r"^(usage: |       )", "", usage, flags=re.MULTILINE)
+    for verb, sentence, usage, rest in verbs_of(runner(restride)):
         out = title("restride\\-" + verb, 1, version, date, "User Commands")
-        out += [".SH NAME", f"restride\\-{verb} \\- {escape(sentence)}", ".SH SYNOPSIS", ".nf", escape(usage), ".fi"]
-        out += [".SH DESCRIPTION", ".nf"]
-        out += [escape(line) if line else ".PP" for line in rest.rstrip().split("\n")]
-        put(folder, f"man1/restride-{verb}.1", "\n".join(out + [".fi", ".SH SEE ALSO", ".BR restride (1)"]) + "\n")
+        out += [".SH NAME", f"restride\\-{verb} \\- {escape(sentence)}", ".SH SYNOPSIS", ".nf", usage, ".fi"]
+        out += [".SH DESCRIPTION"] + as_it_stands(rest)
+        put(folder, f"man1/restride-{verb}.1", "\n".join(out + [".SH SEE ALSO", ".BR restride (1)"]) + "\n")
+
+
+def write_program(program, folder, version, date):
+    os.makedirs(os.path.join(folder, "man1"), exist_ok=True)
+    run, name = runner(program), os.path.basename(program)
+    verbs = list(verbs_of(run))
+    out = title(escape(name), 1, version, date, "User Commands")
+    out += [".SH NAME", f"{escape(name)} \\- what reproduces the papers behind Restride", ".SH SYNOPSIS", ".nf"]
+    out += [usage for _, _, usage, _ in verbs] + [".fi", ".SH DESCRIPTION"] + as_it_stands(run("--help").partition("\n\n")[2].rstrip())
+    for verb, _, _, rest in verbs:
+        out += [f".SH {escape(verb.upper())}"] + as_it_stands(rest)
+    put(folder, f"man1/{name}.1", "\n".join(out + [".SH SEE ALSO", ".BR restride (1)"]) + "\n")
 
 
 def runner(restride):
@@ -197,4 +215,4 @@ def runner(restride):
 
 
 if __name__ == "__main__":
-    {"headers": write_headers, "verbs": write_verbs}[sys.argv[1]](*sys.argv[2:])
+    {"headers": write_headers, "verbs": write_verbs, "program": write_program}[sys.argv[1]](*sys.argv[2:])
