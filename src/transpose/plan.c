@@ -53,7 +53,8 @@ static restride_status remember(restride_plan *plan, const rs_transpose_task *ta
     return RESTRIDE_OK;
 }
 
-restride_status rs_plan_reserve(restride_plan *plan, size_t count)
+/* Makes room for `count` more stages. RESTRIDE_UNSUPPORTED when they are too many. */
+static restride_status reserve(restride_plan *plan, size_t count)
 {
     if (count > RS_PLAN_MOST_STAGES - plan->stage_count)
         return rs_fail(RESTRIDE_UNSUPPORTED,
@@ -101,7 +102,7 @@ static restride_status remember_marshal(restride_plan *plan, const rs_marshal_ta
 
 restride_status rs_plan_add_marshal(restride_plan *plan, const rs_marshal_task *task)
 {
-    restride_status status = rs_plan_reserve(plan, 1);
+    restride_status status = reserve(plan, 1);
     if (status == RESTRIDE_OK)
         status = remember_marshal(plan, task);
     if (status != RESTRIDE_OK)
@@ -118,7 +119,7 @@ restride_status rs_plan_add_marshal(restride_plan *plan, const rs_marshal_task *
 restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
                                        size_t count, size_t scratch_limit)
 {
-    restride_status status = rs_plan_reserve(plan, count);
+    restride_status status = reserve(plan, count);
     if (status != RESTRIDE_OK)
         return status;
     for (size_t i = 0; i < count; i++) {

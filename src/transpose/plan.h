@@ -40,9 +40,6 @@ struct restride_plan {
 restride_status rs_plan_create(restride_plan **plan, restride_engine *engine, size_t bytes,
                                const char *from, const char *to);
 
-/* Makes room for `count` more stages. RESTRIDE_UNSUPPORTED when they are too many. */
-restride_status rs_plan_reserve(restride_plan *plan, size_t count);
-
 /* Adds a stage between AoS and ASTA. */
 restride_status rs_plan_add_marshal(restride_plan *plan, const rs_marshal_task *task);
 
