@@ -320,7 +320,7 @@ static void plan_records(FILE *file, restride_engine *engine, const problems *p,
     size_t count = 1 + made_random(seed, (size_t)1 << (4 + made_random(seed, 17)));
     snprintf(dims, sizeof dims, "i:%zu f{ %s }", count, records[made_random(seed, 3)]);
     for (int side = 0; side < 2; side++) {
-        size_t tile = (1 + made_random(seed, 12)) << made_random(seed, 7);
+        size_t odd = 1 + made_random(seed, 12), tile = odd << made_random(seed, 7);
         switch (made_random(seed, 4)) {
         case 0:
             strcpy(layouts[side], "i f");
@@ -347,7 +347,7 @@ static void plan_records(FILE *file, restride_engine *engine, const problems *p,
 /* Squares, with rows of whole lines or pages and others. */
 static void plan_square(FILE *file, restride_engine *engine, const problems *p, uint64_t *seed)
 {
-    size_t side = (1 + made_random(seed, 60)) * ((size_t)1 << made_random(seed, 8));
+    size_t odd = 1 + made_random(seed, 60), side = odd << made_random(seed, 8);
     size_t unit = random_unit(seed), batch = 1 + made_random(seed, 3);
     const restride_plan_options options = choose_options(p, side * side * unit, seed);
     restride_plan *plan;
@@ -410,13 +410,12 @@ static rs_transpose_task random_task(uint64_t *seed, rs_transpose_method method)
 {
     static const size_t small[] = {1, 2, 3, 7, 16, 31, 64, 100, 333};
     enum { SMALL = sizeof small / sizeof small[0] };
-    rs_transpose_task task = {.method = method,
-                              .outer =
-                                  made_random(seed, 2) == 0 ? 1 : small[made_random(seed, SMALL)],
-                              .count = 1,
-                              .rows = 1 + made_random(seed, 700),
-                              .cols = 1 + made_random(seed, 700),
-                              .unit = random_unit(seed)};
+    rs_transpose_task task = {.method = method, .outer = 1, .count = 1};
+    if (made_random(seed, 2) != 0)
+        task.outer = small[made_random(seed, SMALL)];
+    task.rows = 1 + made_random(seed, 700);
+    task.cols = 1 + made_random(seed, 700);
+    task.unit = random_unit(seed);
     switch (method) {
     case RS_TRANSPOSE_PANELS:
     case RS_TRANSPOSE_COPY:
