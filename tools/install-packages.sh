@@ -6,7 +6,7 @@ set -eu
 packages="build-essential cmake pkg-config git cpp libjansson-dev libinih-dev
     opencl-headers ocl-icd-opencl-dev ocl-icd-libopencl1 pocl-opencl-icd
     libisl-dev libgmp-dev libcmocka-dev python3-numpy python3-hypothesis mypy oclgrind liboclgrind-dev spin clang-format clang-tidy universal-ctags clang libclang-rt-dev chromium
-    gfortran abigail-tools man-db mandoc python3 libopenmpi-dev openmpi-bin python3-mpi4py"
+    gfortran abigail-tools man-db mandoc python3 python3-venv libopenmpi-dev openmpi-bin python3-mpi4py"
 
 # For the hardware in lab/hw/, on request.
 if [ "${1:-}" = --hardware ]; then

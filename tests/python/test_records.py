@@ -158,6 +158,33 @@ class Records(unittest.TestCase):
         guarded.check_unchanged()
 
 
+class Many(unittest.TestCase):
+    """An example of its own: 70001 records of five fields."""
+
+    def setUp(self):
+        kind = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("mass", "f4"), ("kind", "i4")], align=True)
+        self.bodies = np.zeros(70001, kind)
+        for number, name in enumerate(kind.names):
+            self.bodies[name] = np.arange(70001) * (number + 3) % 1021
+
+    def test_fields_and_back(self):
+        before = self.bodies.copy()
+        with rs.columns(self.bodies) as fields:
+            for name in fields:
+                self.assertTrue(fields[name].flags.c_contiguous and np.shares_memory(fields[name], self.bodies))
+                self.assertTrue((fields[name] == before[name]).all())
+        self.assertTrue((self.bodies == before).all())
+
+    def test_refused(self):
+        before = self.bodies.copy()
+        with self.assertRaisesRegex(rs.Error, 'At character 3 of the layout "f x": there is no dimension "x"'):
+            rs.convert(self.bodies, None, "i f", "f x")
+        plan = rs.Plan.convert("i:70002 f{float x; float y; float z; float mass; int kind;}", "i f", "f i")
+        with self.assertRaisesRegex(rs.Error, "The plan is for 1400040 bytes, and the array has 1400020"):
+            plan(self.bodies)
+        self.assertTrue((self.bodies == before).all())
+
+
 def span(dtype, name):
     kind, offset = dtype.fields[name][:2]
     return range(offset, offset + kind.itemsize)
