@@ -344,7 +344,7 @@ void disk_keep_aside(const char *path, uint64_t inode)
     if (find_inode(&kept, name) == inode && access(path_of_gone(name), F_OK) != 0)
         write_path(path_of_gone(name), &c);
     free(c.bytes);
-    syscall(SYS_unlink, path_of(inode, ""));
+    syscall(SYS_unlinkat, AT_FDCWD, path_of(inode, ""), 0);
     *waiting_of(inode) = (disk_waiting){inode, SIZE_MAX, 0};
 }
 
@@ -357,7 +357,7 @@ static void lose_names(void)
     const names kept = list_kept();
     for (size_t i = 0; i < now.count; i++)
         if (find_inode(&kept, now.entries[i].name) == 0 && disk_random(2) == 0)
-            syscall(SYS_unlink, path_in_folder(now.entries[i].name));
+            syscall(SYS_unlinkat, AT_FDCWD, path_in_folder(now.entries[i].name), 0);
     for (size_t i = 0; i < kept.count; i++)
         if (find_inode(&now, kept.entries[i].name) == 0 && disk_random(2) == 0) {
             content c = read_path(path_of_gone(kept.entries[i].name));
@@ -402,7 +402,7 @@ static void keep_all(void)
     for (const struct dirent *d; old != NULL && (d = readdir(old)) != NULL;)
         if (d->d_name[0] != '.' && strcmp(d->d_name, "calls") != 0) {
             snprintf(command, sizeof command, "%s/%s", path, d->d_name);
-            syscall(SYS_unlink, command);
+            syscall(SYS_unlinkat, AT_FDCWD, command, 0);
         }
     if (old != NULL)
         closedir(old);
