@@ -51,6 +51,8 @@ class Answer(NamedTuple):
 
     def sentence(self) -> str:
         """What the program says of its failure, without its name."""
+        if "libclang.so: cannot open" in self.errors:
+            return "What reads kernels needs libclang, which is not installed here: pip install libclang."
         lines = [line for line in _CONTROL.sub("\n", self.errors).splitlines() if line.strip()]
         said = [re.sub(r"^restride( [a-z]+)?: ", "", line) for line in lines if line.startswith("restride")]
         return said[-1] if said else (lines[-1] if lines else f"The command ended with status {self.status}.")
