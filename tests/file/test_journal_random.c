@@ -1,7 +1,7 @@
 /*
  * Changes with a journal that are killed, lose power and meet calls that fail, in any order, over
  * several resumes: the same command brings each to its end, nothing is lost, and in between a file
- * that is half done says so. An argument is the number of sequences.
+ * that is half done says so. Arguments are the number of sequences, and that of the first one.
  */
 #include "changes.h"
 #include "cmocka_all.h"
@@ -17,6 +17,8 @@ static size_t sequence_count = 50;
 #else
 static size_t sequence_count = 200;
 #endif
+
+static size_t first_sequence;
 
 enum { MOST_ROUNDS = 200 };
 
@@ -94,7 +96,7 @@ static void run_sequence(const test_change *c, uint64_t seed)
 static void test_sequences(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sequence_count; i++)
+    for (size_t i = first_sequence; i < first_sequence + sequence_count; i++)
         run_sequence(&changes[i % CHANGE_COUNT], i + 1);
     print_message("%zu sequences: %zu kills, %zu losses of power (%zu of them behind the end), %zu "
                   "failures; 0 lost\n",
@@ -105,6 +107,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         sequence_count = strtoul(argv[1], NULL, 10);
+    if (argc > 2)
+        first_sequence = strtoul(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sequences)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
