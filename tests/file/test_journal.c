@@ -216,11 +216,11 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         most_calls = 1000;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uninterrupted),  cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_power_lost),   cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_failing_disk),
-        cmocka_unit_test(test_short_writes), cmocka_unit_test(test_already_done),
-        cmocka_unit_test(test_straight),     cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_uninterrupted), cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_power_lost),    cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_failing_disk),
+        cmocka_unit_test(test_short_writes),  cmocka_unit_test(test_already_done),
+        cmocka_unit_test(test_straight),      cmocka_unit_test(test_no_journal),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
