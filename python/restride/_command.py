@@ -6,6 +6,7 @@ there. Sources are read by programs of their own because of libclang (docs/archi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -102,54 +103,93 @@ class _Watched:
         return "".join(self._text)
 
 
+class _CtrlC:
+    """Ctrl-C in the main thread while a file is changed: the first one ends a change with a journal between two steps,
+    the second one ends any.
+
+    Python would raise KeyboardInterrupt anywhere: while the child begins, which then nobody waits for, or before its
+    finished journal is removed. Handlers of the program's own stay.
+    """
+
+    def __init__(self, journaled: bool) -> None:
+        self.count = 0
+        self._journaled = journaled
+        self._child: "Optional[subprocess.Popen[bytes]]" = None
+        self._untold: List[int] = []
+        self._before: Any = None
+
+    def __enter__(self) -> "_CtrlC":
+        if threading.current_thread() is threading.main_thread():
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def watch(self, child: "subprocess.Popen[bytes]") -> None:
+        self._child = child
+        self._tell()
+
+    def _press(self, *_: object) -> None:
+        self.count += 1
+        self._untold.append(self.count)
+        self._tell()
+
+    def _tell(self) -> None:
+        while self._child is not None and self._untold:
+            with contextlib.suppress(IndexError):  # another signal has come meanwhile
+                if self._untold.pop(0) > 1:
+                    self._child.kill()
+                elif self._journaled:
+                    self._child.send_signal(signal.SIGINT)
+
+
 def change(arguments: Sequence[str], path: str, journal: Optional[str], progress: Any) -> "tuple[Answer, bool]":
     """Runs a verb that changes a file; whether Ctrl-C was held back until it was done.
 
     With a journal, Ctrl-C ends the change between two steps. Without one it waits for the end, because a file that is
-    half changed is lost; pressed again, it ends the change there.
+    half changed is lost; pressed again, it ends the change there. A finished journal is removed.
     """
     nbytes = os.path.getsize(path) if os.path.exists(path) else 0
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, progress_of(progress, nbytes) as told:
-        watched = _Watched(told.tell, nbytes) if told.tell is not None else None
-        try:
-            child = subprocess.Popen(
-                [command(), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=watched.slave if watched is not None else errors,
-                start_new_session=True,  # the terminal's Ctrl-C is for this process alone
-            )
-        except (OSError, ValueError) as error:
-            raise Error(f"The command restride could not be started: {error}.", _FAILED) from None
-        finally:
-            if watched is not None:
-                watched.close_slave()
-        held = False
-        while True:
+    with _CtrlC(journal is not None) as pressed:
+        files = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        with files[0] as output, files[1] as errors, progress_of(progress, nbytes) as told:
+            watched = _Watched(told.tell, nbytes) if told.tell is not None else None
             try:
-                status = child.wait()
-                break
-            except KeyboardInterrupt:
-                if journal is not None and not held:
-                    child.send_signal(signal.SIGINT)
-                elif held:
-                    child.kill()
-                    child.wait()
-                    raise Interrupted(_killed(path, journal)) from None
-                held = True
-        output.seek(0)
-        errors.seek(0)
-        said = watched.text() if watched is not None else errors.read().decode("utf-8", "replace")
-        answer = Answer(output.read().decode("utf-8", "replace"), status, said)
-        if status == 0 and told.tell is not None:
-            told.tell(nbytes, nbytes)
+                child = subprocess.Popen(
+                    [command(), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=watched.slave if watched is not None else errors,
+                    start_new_session=True,  # the terminal's Ctrl-C is for this process alone
+                )
+            except (OSError, ValueError) as error:
+                raise Error(f"The command restride could not be started: {error}.", _FAILED) from None
+            finally:
+                if watched is not None:
+                    watched.close_slave()
+            pressed.watch(child)
+            status = child.wait()
+            output.seek(0)
+            errors.seek(0)
+            said = watched.text() if watched is not None else errors.read().decode("utf-8", "replace")
+            answer = Answer(output.read().decode("utf-8", "replace"), status, said)
+            if status == 0 and told.tell is not None:
+                told.tell(nbytes, nbytes)
+        if status == 0 and journal is not None:  # it says that the change is done, which the caller learns now
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(journal)
     told.raise_failure()
-    if held and status != 0 and journal is not None:
-        raise Interrupted(f"The change of {path} was interrupted; the same call goes on from {journal}.")
-    return answer, held
+    if status != 0 and pressed.count > (0 if journal is not None else 1):
+        raise Interrupted(_interrupted(path, journal))
+    return answer, pressed.count > 0
 
 
-def _killed(path: str, journal: Optional[str]) -> str:
-    if journal is not None:
+def _interrupted(path: str, journal: Optional[str]) -> str:
+    if journal is not None and os.path.exists(journal):
         return f"The change of {path} was interrupted; the same call goes on from {journal}."
+    if journal is not None:
+        return f"The change of {path} was interrupted before it began; nothing was changed."
     return f"The change of {path} was ended in the middle: it is between its two layouts and cannot be repaired."

@@ -6,7 +6,6 @@ goes on where it was when the same call is made again (docs/journal.md).
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from dataclasses import dataclass, field
@@ -144,18 +143,15 @@ def _run(
     for option, value in (("--offset", offset), ("--threads", threads or None), ("--memory", memory or None)):
         if value is not None:
             arguments = [*arguments, option, _numbers(option[2:], (value,), "")]
-    if log is not None and not explain:
-        arguments = [*arguments, "--journal", log]
     if explain:
-        arguments = [*arguments, "--explain"]
+        arguments, log = [*arguments, "--explain"], None
+    if log is not None:
+        arguments = [*arguments, "--journal", log]
     if any("\0" in argument for argument in (*arguments, name)):
         raise Error("Paths and layouts are texts without zero bytes.")
     answer, held = change([verb, *arguments, "--json", "--", name], name, log, progress)
     if answer.status != 0:
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)
-    if log is not None and not explain:  # it says that the change is done, which the caller learns now
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(log)
     made = _read(name, json.loads(answer.output))
     if held:
         raise Interrupted(f"The change of {name} was interrupted and has been brought to its end.", made)

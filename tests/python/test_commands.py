@@ -65,21 +65,55 @@ except KeyboardInterrupt:
         self.assertEqual((told.returncode, told.stderr), (0, ""))
         return told.stdout
 
-    def check_whole(self):
+    def check_whole(self, journal):
+        """The signal may also have come before the change, or ended it in the middle: then the same call makes it."""
+        if np.load(self.path, mmap_mode="r").shape == (5000, 6000):
+            self.assertTrue(rs.file.transpose(self.path, journal=journal).changed)
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["a.npy"])
         b = np.load(self.path)
         self.assertEqual(b.shape, (6000, 5000))
         self.assertTrue((b == np.arange(30000000, dtype="u4").reshape(5000, 6000).T).all())
 
     def test_ctrl_c_without_a_journal_waits(self):
         self.assertRegex(self.interrupted(False), "^(.* has been brought to its end. True|late)")
-        self.check_whole()
+        self.check_whole(False)
 
     def test_ctrl_c_with_a_journal_goes_on(self):
         said = self.interrupted(True)
-        self.assertRegex(said, "^(.*interrupted; the same call goes on from .*a.npy.journal. False|.*end. True|late)")
-        if os.path.exists(self.path + ".journal"):
-            self.assertTrue(rs.file.transpose(self.path, journal=True).changed)
-        self.check_whole()
+        self.assertRegex(said, "^(.*(goes on from .*a.npy.journal|nothing was changed). False|.*end. True|late)")
+        self.check_whole(True)
+
+    def test_ctrl_c_at_any_moment(self):
+        """While the command begins, and while its finished journal is removed: nothing is left running or behind."""
+        np.save(self.path, np.arange(2500000, dtype="u4").reshape(1000, 2500))
+        code = """
+import os, signal, subprocess, sys, restride as rs
+signal.signal(signal.SIGINT, signal.default_int_handler)
+begin, remove = subprocess.Popen.__init__, os.remove
+def begin_pressed(self, *arguments, **options):
+    begin(self, *arguments, **options)
+    children.append(self)
+    os.kill(os.getpid(), signal.SIGINT)
+def remove_pressed(path):
+    os.kill(os.getpid(), signal.SIGINT)
+    remove(path)
+children = []
+subprocess.Popen.__init__ = begin_pressed
+try:
+    rs.file.transpose(sys.argv[1], journal=True)
+except rs.Interrupted as stop:
+    print(stop.result is not None or os.path.exists(sys.argv[1] + '.journal') or 'nothing was changed' in str(stop))
+except KeyboardInterrupt:
+    print('anywhere')
+print(children[0].poll() is not None)
+subprocess.Popen.__init__, os.remove = begin, remove_pressed
+try:
+    rs.file.transpose(sys.argv[1], journal=True)
+except rs.Interrupted as stop:
+    print(stop.result is not None, os.listdir(os.path.dirname(sys.argv[1])))
+"""
+        told = in_child(code, self.path)
+        self.assertEqual((told.stdout, told.stderr), ("True\nTrue\nTrue ['a.npy']\n", ""))
 
 
 class Sources(unittest.TestCase):
