@@ -13,6 +13,11 @@
 restride_status rs_journal_begin(rs_journal **created, const char *path, const rs_file *file)
 {
     *created = NULL;
+    if (rs_mark_takes_name(path))
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "%s cannot be a journal: its name is that of a mark (docs/journal.md); name "
+                       "another.",
+                       path);
     rs_journal *journal = calloc(1, sizeof *journal);
     if (journal == NULL)
         return rs_fail_memory("a journal");

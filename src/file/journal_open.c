@@ -294,9 +294,13 @@ restride_status rs_journal_check_content(const rs_journal *journal, uint64_t con
 restride_status rs_journal_open(rs_journal **journal, const char *path, const rs_file *file,
                                 const char *purpose)
 {
+    struct stat about;
     restride_status status = rs_journal_begin(journal, path, file);
     if (status != RESTRIDE_OK)
         return status;
+    /* Opening a device may already do something. */
+    if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return rs_journal_begun(journal, fail_foreign(*journal));
     int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     (*journal)->log.descriptor = descriptor;
     if (descriptor >= 0)

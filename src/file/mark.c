@@ -17,12 +17,21 @@ enum { HEXADECIMAL = 16, MOST_BYTES = 1024 };
 static const char attribute[] = "user.restride.change";
 static const char suffix[] = ".restride-change";
 
+/* Beside the file itself, whatever symbolic link led to it. */
 static char *name_beside(const rs_file *file)
 {
     rs_text name = RS_TEXT_EMPTY;
-    rs_text_add_string(&name, file->path);
+    char *real = realpath(file->path, NULL);
+    rs_text_add_string(&name, real != NULL ? real : file->path);
     rs_text_add_string(&name, suffix);
+    free(real);
     return rs_text_take(&name);
+}
+
+bool rs_mark_takes_name(const char *path)
+{
+    size_t bytes = strlen(path);
+    return bytes >= sizeof suffix - 1 && strcmp(path + bytes - (sizeof suffix - 1), suffix) == 0;
 }
 
 /* ---- setting ---- */
@@ -56,8 +65,9 @@ static restride_status set_beside(const rs_file *file, const char *text)
     char *name = name_beside(file);
     if (name == NULL)
         return rs_fail_memory("the name of a mark");
-    rs_file beside = {.path = name,
-                      .descriptor = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+    rs_file beside = {
+        .path = name,
+        .descriptor = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
     int reason = errno;
     restride_status status = beside.descriptor < 0 ? fail_to_mark(file, reason) : RESTRIDE_OK;
     if (status == RESTRIDE_OK)

@@ -17,6 +17,9 @@ typedef struct {
     char *journal;     /* for people, without control characters; may be "" */
 } rs_mark;
 
+/* Whether a path ends like such a file's: a journal of that name could be taken for a mark. */
+bool rs_mark_takes_name(const char *path);
+
 /* On the disk when the function returns. */
 restride_status rs_mark_set(const rs_file *file, uint64_t identity, const char *journal);
 

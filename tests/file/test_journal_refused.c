@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void put_back(int descriptor, const void *bytes, size_t count, off_t offset)
@@ -60,6 +61,54 @@ static void test_wrong_journals(void **state)
     assert_refused(c, "test", "is no journal");
     write_file(journal_path, "", 0);
     assert_refused(c, "test", "is no journal");
+}
+
+/* What is no regular file is not opened, and a mark's name is no journal's. */
+static void test_names(void **state)
+{
+    (void)state;
+    char usual[PATH_BYTES];
+    const test_change *c = &changes[9];
+    make_file(c);
+    assert_int_equal(symlink("/dev/null", journal_path), 0);
+    assert_refused(c, "test", "is no journal");
+    unlink(journal_path);
+    assert_int_equal(mkfifo(journal_path, 0600), 0);
+    assert_refused(c, "test", "is no journal");
+    unlink(journal_path);
+    memcpy(usual, journal_path, sizeof usual);
+    memcpy(journal_path, file_path, sizeof journal_path);
+    strcat(journal_path, ".restride-change");
+    assert_refused(c, "test", "its name is that of a mark");
+    assert_int_not_equal(access(journal_path, F_OK), 0);
+    memcpy(journal_path, usual, sizeof usual);
+}
+
+/* A mark beside the file is found by whoever comes through a symbolic link, and the other way. */
+static void test_marks_beside(void **state)
+{
+    (void)state;
+    char usual[PATH_BYTES];
+    char other[PATH_BYTES];
+    const test_change *c = &changes[9];
+    memcpy(usual, file_path, sizeof usual);
+    memcpy(other, usual, sizeof other);
+    strcat(other, "-link");
+    disk.no_attributes = true;
+    for (int linked = 0; linked < 2; linked++) {
+        make_file(c);
+        assert_int_equal(symlink(usual, other), 0);
+        memcpy(file_path, linked != 0 ? other : usual, sizeof usual);
+        run_and_die(c, 30, DISK_DIES, 0, NULL);
+        memcpy(file_path, linked != 0 ? usual : other, sizeof usual);
+        assert_int_equal(state_of_file(NULL), RS_JOURNALED_HALF_DONE);
+        rs_journaled_found found;
+        assert_int_equal(run_journaled(c, "test", NULL, &found), RESTRIDE_OK);
+        memcpy(file_path, usual, sizeof usual);
+        check_file(c, 30);
+        unlink(other);
+    }
+    disk.no_attributes = false;
 }
 
 /* A change of any byte of the head is seen. */
@@ -257,6 +306,7 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_marks_beside),
         cmocka_unit_test(test_wrong_journals), cmocka_unit_test(test_damaged_head),
         cmocka_unit_test(test_other_version),  cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_lost_records),   cmocka_unit_test(test_damaged_stash),
