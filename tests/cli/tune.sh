@@ -55,6 +55,10 @@ expect 0 "$restride" convert "$work/array" --dims 'i:65536 f:7' --from 'i f' --t
 says out 'Wisdom of measurements'
 expect 0 "$restride" convert "$work/array" --dims 'i:65536 f:7' --from 'i f' --to 'f i' --dtype f32 --threads 1 --explain
 if grep -q Wisdom "$work/out"; then complain "the wisdom of another number of threads was followed"; fi
+chmod o+w "$RESTRIDE_WISDOM"
+expect 0 "$restride" convert "$work/array" --dims 'i:65536 f:7' --from 'i f' --to 'f i' --dtype f32 --threads 2 --explain
+if grep -q Wisdom "$work/out"; then complain "wisdom that others could have written was followed"; fi
+chmod o-w "$RESTRIDE_WISDOM"
 expect 1 "$restride" tune --dims 'i:99999 f{ float x; float y; }' --from 'i f' --to 'i/32 f i%32'
 says err 'at least 1048576 bytes'
 expect 1 "$restride" tune --dims 'i:999999 f{ float x; float y; }' --from 'i f' --to 'i/32 f i%32'
