@@ -1,5 +1,6 @@
 /* restride show EXPRESSION: draws a layout as text or SVG, or describes it as JSON. */
 #include "cli/cli.h"
+#include "cli/show_spread.h"
 #include "console/fail.h"
 #include "console/json.h"
 #include "console/options.h"
@@ -16,6 +17,7 @@
 static const char usage[] =
     "usage: restride show EXPRESSION [--dims DIMENSIONS] [--svg FILE] [--json]\n"
     "       restride show EXPRESSION --dims DIMENSIONS --accessors cpp|cuda [--name NAME]\n"
+    "       restride show '@r/4 r%4 c' [--dims DIMENSIONS] [--to EXPRESSION] [--json]\n"
     "\n"
     "Draws where each element of an array lies in memory.\n"
     "\n"
@@ -28,6 +30,8 @@ static const char usage[] =
     "layout:\n"
     "                     Bodies(memory, count).ref(i).x; cuda: for the host and for kernels\n"
     "  --name NAME        of that class (default: Array)\n"
+    "  --to EXPRESSION    of a layout over processes: how much each has for each other on the way "
+    "there\n"
     "\n"
     "Examples:\n"
     "  restride show 'i f'                    array of structures (AoS)\n"
@@ -35,6 +39,7 @@ static const char usage[] =
     "  restride show 'i/4 f i%4'              array of structures of tiled arrays (ASTA)\n"
     "  restride show 'i/32 f i%32' --dims 'i:1 f{ float x; double m; }' --accessors cpp "
     "--name Bodies\n"
+    "  restride show '@r/4 r%4 c' --dims 'r:8 c:8 float' --to '@c/4 c%4 r'\n"
     "  restride show 'i/8 f i%8' --dims 'i:20 f{ float x; char c; double m; }' --svg asta.svg\n";
 
 /* The usual order of dimensions, slowest first; names that are not listed come before all of these.
@@ -262,7 +267,9 @@ static int parse(const char *verb, const char *expression, const char *given,
         dims = given != NULL ? strdup(given) : default_dims(expression, ragged == 1);
         if (dims == NULL)
             return rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
-        status = rs_layout_parse(layout, dims, expression, &fault);
+        status = strchr(expression, '@') != NULL
+                     ? rs_layout_parse_spread(layout, dims, expression, &fault)
+                     : rs_layout_parse(layout, dims, expression, &fault);
     }
     int result = RS_EXIT_DONE;
     if (status == RESTRIDE_OUT_OF_MEMORY)
@@ -275,18 +282,47 @@ static int parse(const char *verb, const char *expression, const char *given,
     return result;
 }
 
+/* A layout over processes, and the one that it goes to. */
+static int show_processes(const char *verb, const restride_layout *layout, const char *to,
+                          bool json, bool drawn)
+{
+    if (drawn)
+        return rs_cli_fail(RS_EXIT_USAGE, verb,
+                           "A layout over processes is shown as text or as JSON alone.");
+    restride_layout *target = NULL;
+    int status = to == NULL ? RS_EXIT_DONE : parse(verb, to, layout->dims_text, &target);
+    if (status == RS_EXIT_DONE)
+        status = rs_show_spread(verb, layout, target, json);
+    restride_layout_destroy(target);
+    return status;
+}
+
+static int show(const char *verb, const restride_layout *layout, const char *svg, bool json,
+                const char *accessors, const char *name)
+{
+    int status = svg != NULL ? show_svg(verb, layout, svg) : RS_EXIT_DONE;
+    if (status == RS_EXIT_DONE && json)
+        status = show_json(verb, layout);
+    if (status == RS_EXIT_DONE && accessors != NULL)
+        status = show_accessors(verb, layout, accessors, name);
+    if (status == RS_EXIT_DONE && svg == NULL && !json && accessors == NULL)
+        status = show_text(verb, layout);
+    return status;
+}
+
 int rs_verb_show(int argc, char **argv)
 {
-    enum { OPTION_DIMS = 256, OPTION_SVG, OPTION_JSON, OPTION_ACCESSORS, OPTION_NAME };
+    enum { OPTION_DIMS = 256, OPTION_SVG, OPTION_JSON, OPTION_ACCESSORS, OPTION_NAME, OPTION_TO };
     static const struct option options[] = {
         {"dims", required_argument, NULL, OPTION_DIMS},
         {"svg", required_argument, NULL, OPTION_SVG},
         {"json", no_argument, NULL, OPTION_JSON},
         {"accessors", required_argument, NULL, OPTION_ACCESSORS},
         {"name", required_argument, NULL, OPTION_NAME},
+        {"to", required_argument, NULL, OPTION_TO},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
-    const char *dims = NULL, *svg = NULL, *accessors = NULL, *name = NULL;
+    const char *dims = NULL, *svg = NULL, *accessors = NULL, *name = NULL, *to = NULL;
     bool json = false;
     int option;
     while ((option = rs_cli_next_option(argv[0], argc, argv, "h", options, NULL)) != -1)
@@ -306,6 +342,9 @@ int rs_verb_show(int argc, char **argv)
         case OPTION_NAME:
             name = optarg;
             break;
+        case OPTION_TO:
+            to = optarg;
+            break;
         case 'h':
             fputs(usage, stdout);
             return RS_EXIT_DONE;
@@ -322,14 +361,10 @@ int rs_verb_show(int argc, char **argv)
     restride_layout *layout = NULL;
     if (status == RS_EXIT_DONE)
         status = parse(argv[0], argv[optind], dims, &layout);
-    if (status == RS_EXIT_DONE && svg != NULL)
-        status = show_svg(argv[0], layout, svg);
-    if (status == RS_EXIT_DONE && json)
-        status = show_json(argv[0], layout);
-    if (status == RS_EXIT_DONE && accessors != NULL)
-        status = show_accessors(argv[0], layout, accessors, name);
-    if (status == RS_EXIT_DONE && svg == NULL && !json && accessors == NULL)
-        status = show_text(argv[0], layout);
+    if (status == RS_EXIT_DONE && (layout->spread || to != NULL))
+        status = show_processes(argv[0], layout, to, json, svg != NULL || accessors != NULL);
+    else if (status == RS_EXIT_DONE)
+        status = show(argv[0], layout, svg, json, accessors, name);
     restride_layout_destroy(layout);
     return status;
 }

@@ -53,7 +53,7 @@ static size_t values_of(const shape *s, const term *t)
 static void shuffle(term_list *list, int begin)
 {
     for (int i = list->count - 1; i > begin; i--) {
-        const int j = begin + (int)below((size_t)(i - begin + 1));
+        const int j = begin + (int)below((size_t)i - (size_t)begin + 1);
         const term held = list->terms[i];
         list->terms[i] = list->terms[j];
         list->terms[j] = held;

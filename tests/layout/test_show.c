@@ -53,6 +53,31 @@ static void test_small_dimensions_by_default(void **state)
     assert_int_equal(strchr(output, '\033') == NULL, 1);
 }
 
+static void test_layouts_over_processes(void **state)
+{
+    (void)state;
+    assert_int_equal(show("'@r/3 r%3 c' --dims 'r:7 c:4 float' --to '@c/2 c%2 r'"), 0);
+    assert_output("of \"r:7 c:4 float\": 3 processes.");
+    assert_output("1:4     1:5     1:6     1:7");
+    assert_output("process 2: 4 = r:1 c:4");
+    assert_output("from 0          24        24");
+    assert_output("from 2           8         8");
+    assert_int_equal(show("'@r/3 r%3 c' --dims 'r:7 c:4' --to '@c/2 c%2 r' --json"), 0);
+    json_t *told = json_loads(output, 0, NULL);
+    assert_non_null(told);
+    assert_int_equal(json_integer_value(json_object_get(told, "processes")), 3);
+    assert_int_equal(
+        json_integer_value(json_array_get(json_array_get(json_object_get(told, "messages"), 1), 1)),
+        6);
+    json_decref(told);
+    assert_int_equal(show("'@i/4 i%4 f' --dims 'i:6 f{ char c; int k; }'"), 0);
+    assert_output("process 1: 16 = i:2 f:4");
+    assert_int_equal(show("'@r/3 r c' --dims 'r:7 c:4'"), 2);
+    assert_output("^");
+    assert_int_equal(show("'@r/3 r%3 c' --svg x.svg"), 2);
+    assert_output("as text or as JSON alone");
+}
+
 static void test_accessors(void **state)
 {
     (void)state;
@@ -144,13 +169,10 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_small_dimensions_by_default),
-        cmocka_unit_test(test_bad_usage),
-        cmocka_unit_test(test_accessors),
-        cmocka_unit_test(test_mistakes_get_a_caret),
-        cmocka_unit_test(test_svg_files),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_help),      cmocka_unit_test(test_small_dimensions_by_default),
+        cmocka_unit_test(test_bad_usage), cmocka_unit_test(test_layouts_over_processes),
+        cmocka_unit_test(test_accessors), cmocka_unit_test(test_mistakes_get_a_caret),
+        cmocka_unit_test(test_svg_files), cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
