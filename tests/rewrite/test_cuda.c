@@ -405,6 +405,13 @@ static void test_same_results(void **state)
     rs_text_free(&out);
 }
 
+/* Of a source for CUDA whose other headers are not there. */
+static json_t *ask_cuda(const char *source)
+{
+    return ask(json_pack("{s:s, s:s, s:i, s:s, s:b}", "source", source, "file", "kernel.cu", "tile",
+                         32, "language", "cuda", "assume_undefined", 1));
+}
+
 /* Functions of the host's call and launch what is not known; those of the device must be
  * understood, and so must what lies between functions. */
 #define CHECK                                                                                      \
@@ -417,7 +424,7 @@ static void test_host_code(void **state)
     static const struct {
         const char *before, *after;
         bool is_transformed;
-    } cases_of_host[] = {
+    } hosts[] = {
         {"", "int main() { P *a; cudaMalloc(&a, 400); f<<<4, 32>>>(a, a, 9); return unknown; }",
          true},
         {"static void show(P *a) { Viewer v(a); v.show(a[3].x); }\n", "", true},
@@ -442,19 +449,16 @@ static void test_host_code(void **state)
          "u12(); u13(); u14(); u15(); u16(); u17(); u18(); u19(); u20(); u21(); u22(); }",
          true},
     };
-    for (size_t i = 0; i < sizeof cases_of_host / sizeof cases_of_host[0]; i++) {
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
         rs_text source = RS_TEXT_EMPTY;
-        rs_text_format(&source, "%s%s%s a[i].x = b[i].y; }\n%s\n", RECORDS, cases_of_host[i].before,
-                       KERNEL("P"), cases_of_host[i].after);
-        json_t *reply =
-            ask(json_pack("{s:s, s:s, s:i, s:s, s:b}", "source", source.data, "file", "kernel.cu",
-                          "tile", 32, "language", "cuda", "assume_undefined", 1));
+        rs_text_format(&source, "%s%s%s a[i].x = b[i].y; }\n%s\n", RECORDS, hosts[i].before,
+                       KERNEL("P"), hosts[i].after);
+        json_t *reply = ask_cuda(source.data);
         const char *text = json_string_value(json_object_get(reply, "source"));
-        if ((text != NULL && strstr(text, "restride_count_a") != NULL) !=
-            cases_of_host[i].is_transformed)
-            fail_msg("%s%s", cases_of_host[i].before, cases_of_host[i].after);
-        if (cases_of_host[i].is_transformed)
-            assert_non_null(strstr(text, cases_of_host[i].after));
+        if ((text != NULL && strstr(text, "restride_count_a") != NULL) != hosts[i].is_transformed)
+            fail_msg("%s%s", hosts[i].before, hosts[i].after);
+        if (hosts[i].is_transformed)
+            assert_non_null(strstr(text, hosts[i].after));
         json_decref(reply);
         rs_text_free(&source);
     }
@@ -481,15 +485,12 @@ static void test_hostile(void **state)
         "#include <nothing>\n#error no\n",
         "struct P { float x, y; };\n__global__ void f(P *a) { [[unlikely]] if (a) asm(\"x\"); }"};
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
-        json_decref(
-            ask(json_pack("{s:s, s:s, s:i, s:s, s:b}", "source", sources[i], "file", "kernel.cu",
-                          "tile", 32, "language", "cuda", "assume_undefined", 1)));
+        json_decref(ask_cuda(sources[i]));
     rs_text deep = RS_TEXT_EMPTY;
     rs_text_add_string(&deep, "struct P { float x, y; };\n__global__ void f(P *a) { a->x = ");
     for (int i = 0; i < 20000; i++)
         rs_text_add_string(&deep, "(");
-    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", deep.data, "file", "kernel.cu",
-                                  "tile", 32, "language", "cuda"));
+    json_t *reply = ask_cuda(deep.data);
     assert_non_null(strstr(string_of(reply, "reason"), "nested too deeply"));
     json_decref(reply);
     rs_text_free(&deep);
@@ -518,10 +519,8 @@ static void test_text(void **state)
 static void test_a_class_alone(void **state)
 {
     (void)state;
-    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source",
-                                  "class P { public: float x, y; };\n__global__ void f(P *a) { "
-                                  "a->x = 1; }\n",
-                                  "file", "kernel.cu", "tile", 32, "language", "cuda"));
+    json_t *reply =
+        ask_cuda("class P { public: float x, y; };\n__global__ void f(P *a) { a->x = 1; }\n");
     const json_t *argument = find_argument(reply, "f", "a");
     assert_non_null(argument);
     assert_string_equal(string_of(argument, "status"), "transformed");
@@ -577,8 +576,7 @@ static void test_numbers_behind_references(void **state)
             "//DL: AoS: a[n][20]\n__global__ void f(float *a) { int i = threadIdx.x; int k = 1; %s "
             "a[20 * i + k] = 1; }\n",
             rows[i].reference);
-        json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source, "file", "kernel.cu",
-                                      "tile", 32, "language", "cuda"));
+        json_t *reply = ask_cuda(source);
         const char *kernel = strstr(string_of(reply, "source"), "void f(");
         assert_non_null(kernel);
         if ((strstr(kernel, "restride_layout_0_within(") != NULL) != rows[i].proved)

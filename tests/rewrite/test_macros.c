@@ -316,59 +316,58 @@ static void test_headers(void **state)
     }
 }
 
+static const struct {
+    const char *text, *options, *reason;
+} read_differently[] = {
+    {"#define YES\n#if 0\n#elifdef YES\n#endif\n", "", "#elifdef"},
+    {"#if 0\n#elif\\\nndef YES\n#endif\n", "", "#elifndef"},
+    {"constant char name[] = __FILE__;\n", "", "name of its file"},
+    {"#define WHERE __BASE\\\n_FILE__\n", "", "name of its file"},
+    {"#define PACK 4\n#pragma pack(push, PACK)\n#pragma pack(pop)\n", "", "packing"},
+    {"#pragma pack(PACK)\n", "-DPACK=4", "packing"},
+    {"#if TEST\n#endif\n", "-DTEST=__has_builtin(__builtin_astype)", "features"},
+    {"#define S(x) #x\nconstant char v[] = S(__OPENCL_C_VERSION__);\n", "", "# or ##"},
+    {"#define J(a, b) \\\n a##b\nconstant float v = J(M_, PI_F);\n", "", "# or ##"},
+    {"/* a\n b */ #define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"#def\\\nine S(x) #x\nconstant char v[] = S(CL\\\n_VERSION_1_0);\n", "", "# or ##"},
+    {"#define S(x) #x\n/*\n#if */ constant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"#define S(x) #x\n#define N CL_VERSION_1_0\n", "", "# or ##"},
+    {"#define S(x) /* a\n b */ #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"#define S(x) \\ \n#x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"%:define S(x) %:x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"#define S(x) /* \" */ #x /* \" */\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"#define W_120 1\n#define E_(v) W_##v\n#define E(v) E_(v)\n"
+     "#if E(__OPENCL_C_VERSION__)\n#endif\n",
+     "", "# or ##"},
+    {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__opencl_c_int64);\n", "",
+     "# or ##"},
+    {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__FAST_RELAXED_MATH__);\n", "",
+     "# or ##"},
+    {"// a \\\n/* b\n#define S(x) #x\n// */\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+     "# or ##"},
+    {"#define T \"a\\\n/*\"\n#define S(x) #x\n//*/\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+     "# or ##"},
+    {"#define Q '\"'\n#define S(x) #x //\"\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
+     "# or ##"},
+    {"/\\\n* a *\\\n/\n#define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
+    {"", "-Drestride_source=1", "options define names that start with restride_"},
+    {"int X;\n", "-DX=restride_v", "names that start with restride_"},
+    {"", "-DX='3'", "quotes"},
+    {"", "-DX=\\\"3\\\"", "quotes"},
+};
+
 /* What cpp and the device's compiler may read differently keeps the whole source. */
 static void test_sources_that_compilers_read_differently(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text, *options, *reason;
-    } rows[] = {
-        {"#define YES\n#if 0\n#elifdef YES\n#endif\n", "", "#elifdef"},
-        {"#if 0\n#elif\\\nndef YES\n#endif\n", "", "#elifndef"},
-        {"constant char name[] = __FILE__;\n", "", "name of its file"},
-        {"#define WHERE __BASE\\\n_FILE__\n", "", "name of its file"},
-        {"#define PACK 4\n#pragma pack(push, PACK)\n#pragma pack(pop)\n", "", "packing"},
-        {"#pragma pack(PACK)\n", "-DPACK=4", "packing"},
-        {"#if TEST\n#endif\n", "-DTEST=__has_builtin(__builtin_astype)", "features"},
-        {"#define S(x) #x\nconstant char v[] = S(__OPENCL_C_VERSION__);\n", "", "# or ##"},
-        {"#define J(a, b) \\\n a##b\nconstant float v = J(M_, PI_F);\n", "", "# or ##"},
-        {"/* a\n b */ #define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
-        {"#def\\\nine S(x) #x\nconstant char v[] = S(CL\\\n_VERSION_1_0);\n", "", "# or ##"},
-        {"#define S(x) #x\n/*\n#if */ constant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
-        {"#define S(x) #x\n#define N CL_VERSION_1_0\n", "", "# or ##"},
-        {"#define S(x) /* a\n b */ #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
-        {"#define S(x) \\ \n#x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
-        {"%:define S(x) %:x\nconstant char v[] = S(CL_VERSION_1_0);\n", "", "# or ##"},
-        {"#define S(x) /* \" */ #x /* \" */\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
-         "# or ##"},
-        {"#define W_120 1\n#define E_(v) W_##v\n#define E(v) E_(v)\n"
-         "#if E(__OPENCL_C_VERSION__)\n#endif\n",
-         "", "# or ##"},
-        {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__opencl_c_int64);\n", "",
-         "# or ##"},
-        {"#define E_(v) W_##v\n#define E(v) E_(v)\nconstant int v = E(__FAST_RELAXED_MATH__);\n",
-         "", "# or ##"},
-        {"// a \\\n/* b\n#define S(x) #x\n// */\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
-         "# or ##"},
-        {"#define T \"a\\\n/*\"\n#define S(x) #x\n//*/\nconstant char v[] = S(CL_VERSION_1_0);\n",
-         "", "# or ##"},
-        {"#define Q '\"'\n#define S(x) #x //\"\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
-         "# or ##"},
-        {"/\\\n* a *\\\n/\n#define S(x) #x\nconstant char v[] = S(CL_VERSION_1_0);\n", "",
-         "# or ##"},
-        {"", "-Drestride_source=1", "options define names that start with restride_"},
-        {"int X;\n", "-DX=restride_v", "names that start with restride_"},
-        {"", "-DX='3'", "quotes"},
-        {"", "-DX=\\\"3\\\"", "quotes"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof read_differently / sizeof read_differently[0]; i++) {
         char source[512];
-        snprintf(source, sizeof source, "%s%s", rows[i].text, KERNEL);
-        json_t *reply = ask_for_tiles(source, rows[i].options, 32);
+        snprintf(source, sizeof source, "%s%s", read_differently[i].text, KERNEL);
+        json_t *reply = ask_for_tiles(source, read_differently[i].options, 32);
         if (json_object_get(reply, "source") != NULL ||
-            strstr(string_of(reply, "reason"), rows[i].reason) == NULL)
-            fail_msg("\"%s\" is not the reason for:\n%s\nbut \"%s\"", rows[i].reason, source,
-                     string_of(reply, "reason"));
+            strstr(string_of(reply, "reason"), read_differently[i].reason) == NULL)
+            fail_msg("\"%s\" is not the reason for:\n%s\nbut \"%s\"", read_differently[i].reason,
+                     source, string_of(reply, "reason"));
         json_decref(reply);
     }
     /* Operators of macros alone, packing by a number, and names that no macro can take are no

@@ -21,34 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- files ---- */
-
-static void write_wisdom(const char *bytes, size_t count)
-{
-    char command[300];
-    snprintf(command, sizeof command, "%s", wisdom_path);
-    *strrchr(command, '/') = '\0';
-    *strrchr(command, '/') = '\0';
-    mkdir(command, 0700);
-    snprintf(command, sizeof command, "%s", wisdom_path);
-    *strrchr(command, '/') = '\0';
-    mkdir(command, 0700);
-    FILE *file = fopen(wisdom_path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    fclose(file);
-}
-
-static size_t records_in(const char *path)
-{
-    json_t *records;
-    if (rs_wisdom_file_read(path, true, &records) != RESTRIDE_OK)
-        fail_msg("%s", restride_last_error());
-    size_t count = json_array_size(records);
-    json_decref(records);
-    return count;
-}
-
 /* ---- plans ---- */
 
 enum { ROWS = 720, COLS = 600, UNIT = 4 };
@@ -262,6 +234,8 @@ static void test_damaged_files(void **state)
         "\"square\",\"tile_rows\":-1,\"tile_cols\":0,\"seconds\":1.0,\"planner_seconds\":1.0}]}",
         "{\"format\":\"restride wisdom\",\"version\":1,\"records\":[{\"problem\":{},\"method\":"
         "\"square\",\"tile_rows\":1,\"tile_cols\":0,\"seconds\":0,\"planner_seconds\":1.0}]}",
+        "{\"format\":\"restride wisdom\",\"version\":1,\"records\":[{\"problem\":{},\"method\":"
+        "\"square\",\"tile_rows\":\"1\",\"tile_cols\":0,\"seconds\":1,\"planner_seconds\":1.0}]}",
     };
     use_fresh_wisdom();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
