@@ -59,11 +59,6 @@ rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle)
     return view != NULL ? view->parent : rs_buffer_find(layer, handle);
 }
 
-rs_program *rs_program_find(rs_layer *layer, void *handle)
-{
-    return rs_map_get(&layer->programs, handle);
-}
-
 rs_kernel *rs_kernel_find(rs_layer *layer, void *handle)
 {
     return rs_map_get(&layer->kernels, handle);

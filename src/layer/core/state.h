@@ -141,30 +141,13 @@ typedef struct rs_kernel_facts {
     struct rs_kernel_facts *next;
 } rs_kernel_facts;
 
-/* Whether rewriting was tried. */
-typedef enum { RS_UNPREPARED, RS_BEING_PREPARED, RS_PREPARED } rs_preparation;
-
+/* Kernels that were built together. */
 typedef struct {
     rs_layer *layer;
-    void *handle;
-    unsigned references;
-    unsigned live_kernels; /* and one while it is being prepared: what is read then stays */
-    unsigned number;       /* in order of creation, for the report */
-    rs_group context;
-    char *source;               /* NULL when not made from source */
-    const char *unknown;        /* why it cannot be rewritten, or NULL */
-    rs_preparation preparation; /* since the last build */
-    char *left;                 /* why the whole program stays as it is, or NULL */
-    char *options;
-    char *origin_options; /* from a binary whose source is known: those it was built with */
-    rs_device *devices;   /* of the last build */
-    unsigned device_count;
-    unsigned builds;           /* begun so far */
-    unsigned builds_under_way; /* of them */
-    bool is_as_recorded;       /* the last one succeeded, with these options and devices */
-    unsigned long long hash;   /* of source and options */
-    void *rewritten;
-    json_t *kernels; /* of the rewriter's reply */
+    unsigned number;         /* in order of creation, for the report */
+    char *source;            /* NULL when it is not known */
+    unsigned long long hash; /* of source and options */
+    void *rewritten;         /* the API's program of the rewritten kernels, or NULL */
 } rs_program;
 
 /* One rewritten kernel argument. */
@@ -235,7 +218,7 @@ struct rs_layer {
         atomic_ullong count;
     } changes;
     rs_layer_settings settings;
-    rs_map contexts, queues, buffers, views, programs, kernels;
+    rs_map contexts, queues, buffers, views, kernels;
     double loaded_at;       /* rs_layer_clock() */
     pid_t process;          /* whose records these are; a child that it forks has copies, and is */
     bool is_forked;         /* one since: what is learned there is not saved */
@@ -250,7 +233,6 @@ struct rs_layer {
     rs_event *held; /* complete behind the commands that were held back; as long */
     size_t held_count;
     bool follows_later; /* what was held back: nothing was to be converted then */
-    unsigned program_count;
     rs_kernel_facts *facts;
     rs_relayouts relayouts; /* those that have a number */
     rs_rewriter rewriter;
@@ -318,7 +300,6 @@ rs_context *rs_context_find(rs_layer *layer, rs_group handle) RS_LOCKED;
 rs_queue *rs_queue_find(rs_layer *layer, rs_stream handle) RS_LOCKED;
 rs_buffer *rs_buffer_find(rs_layer *layer, rs_allocation handle) RS_LOCKED;
 rs_view *rs_view_find(rs_layer *layer, rs_allocation handle) RS_LOCKED;
-rs_program *rs_program_find(rs_layer *layer, void *handle) RS_LOCKED;
 rs_kernel *rs_kernel_find(rs_layer *layer, void *handle) RS_LOCKED;
 
 /* The record of a buffer, or that of the buffer whose bytes a sub-buffer views. */

@@ -30,7 +30,7 @@ static bool is_complete(const char *text)
 }
 
 /* The size of the binary, when the program has one alone and it is all of the program; else 0. */
-static size_t size_of_binary(const rs_program *program)
+static size_t size_of_binary(const rs_layer_program *program)
 {
     size_t size = 0, written = 0;
     cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
@@ -61,7 +61,7 @@ static bool same_words(const char *a, const char *b)
     }
 }
 
-bool rs_program_was_built_with(const rs_program *program, const char *options)
+bool rs_program_was_built_with(const rs_layer_program *program, const char *options)
 {
     size_t size = 0;
     if (rs_driver()->clGetProgramBuildInfo(program->handle, program->devices[0],
@@ -77,15 +77,15 @@ bool rs_program_was_built_with(const rs_program *program, const char *options)
     return same;
 }
 
-static void remember(const rs_program *program, const unsigned char *binary)
+static void remember(const rs_layer_program *program, const unsigned char *binary)
 {
     size_t size = size_of_binary(program);
-    if (size == 0 || !is_complete(program->source) || !is_complete(program->options) ||
+    if (size == 0 || !is_complete(program->core.source) || !is_complete(program->options) ||
         !rs_program_was_built_with(program, program->options))
         return;
     rs_text origin = RS_TEXT_EMPTY;
     rs_text_add(&origin, program->options, strlen(program->options) + 1);
-    rs_text_add_string(&origin, program->source);
+    rs_text_add_string(&origin, program->core.source);
     sigset_t before;
     rs_file_limit_ignore(&before);
     if (!origin.failed)
@@ -102,9 +102,9 @@ static cl_int CL_API_CALL get_program_info(cl_program handle, cl_program_info na
         return error;
     const unsigned char *binary = *(unsigned char **)value;
     rs_layer_lock(rs_the_layer());
-    const rs_program *program = rs_program_find(rs_the_layer(), handle);
-    if (binary != NULL && program != NULL && program->unknown == NULL && program->source != NULL &&
-        program->options != NULL && program->device_count == 1 &&
+    const rs_layer_program *program = rs_program_find(handle);
+    if (binary != NULL && program != NULL && program->unknown == NULL &&
+        program->core.source != NULL && program->options != NULL && program->device_count == 1 &&
         rs_the_layer()->settings.policy != RS_POLICY_OFF)
         remember(program, binary);
     rs_layer_unlock(rs_the_layer());

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The devices of a build: those that are named, or all of the program. */
-static void set_devices(rs_program *program, cl_uint count, const cl_device_id *devices)
+static void set_devices(rs_layer_program *program, cl_uint count, const cl_device_id *devices)
 {
     size_t size = count * sizeof *devices;
     free((void *)program->devices);
@@ -28,7 +28,7 @@ static void set_devices(rs_program *program, cl_uint count, const cl_device_id *
     program->device_count = (cl_uint)(size / sizeof *list);
 }
 
-unsigned rs_program_recorded_build(const rs_program *program)
+unsigned rs_program_recorded_build(const rs_layer_program *program)
 {
     return program != NULL && program->is_as_recorded && program->builds_under_way == 0
                ? program->builds
@@ -38,7 +38,7 @@ unsigned rs_program_recorded_build(const rs_program *program)
 unsigned rs_program_build(cl_program handle)
 {
     rs_layer_lock(rs_the_layer());
-    const unsigned number = rs_program_recorded_build(rs_program_find(rs_the_layer(), handle));
+    const unsigned number = rs_program_recorded_build(rs_program_find(handle));
     rs_layer_unlock(rs_the_layer());
     return number;
 }
@@ -65,7 +65,7 @@ static const char link_options[] =
 
 /* Puts the options into the record, NULL for a source that has header programs. The driver may
  * still refuse them. Called with the lock; NULL when memory is short, or there is no record. */
-static build *begin_build(rs_program *program, const char *options, cl_uint device_count,
+static build *begin_build(rs_layer_program *program, const char *options, cl_uint device_count,
                           const cl_device_id *devices,
                           void(CL_CALLBACK *notify)(cl_program, void *), void *data) RS_LOCKED
 {
@@ -87,9 +87,9 @@ static build *begin_build(rs_program *program, const char *options, cl_uint devi
     rs_program_forget_rewriting(program);
     free(program->options);
     program->options = options != NULL ? strdup(options) : NULL;
-    if (program->source != NULL)
+    if (program->core.source != NULL)
         program->unknown = options != NULL ? NULL : header_programs;
-    program->hash = rs_knowledge_hash(program->source, program->options);
+    program->core.hash = rs_knowledge_hash(program->core.source, program->options);
     set_devices(program, device_count, devices);
     return begun;
 }
@@ -98,7 +98,7 @@ static build *begin_build(rs_program *program, const char *options, cl_uint devi
  * then the options in the record are not those of the program. */
 static void end_build(build *begun, cl_int error) RS_LOCKED
 {
-    rs_program *program = rs_program_find(rs_the_layer(), begun->handle);
+    rs_layer_program *program = rs_program_find(begun->handle);
     if (program != NULL && program->builds_under_way > 0 && !begun->has_ended) {
         program->builds_under_way--;
         if (begun->is_recorded)
@@ -116,7 +116,7 @@ static void let_go(build *begun)
 }
 
 /* Whether the driver has built what the record says, for all devices. */
-static bool is_built(const rs_program *program)
+static bool is_built(const rs_layer_program *program)
 {
     bool built = program->device_count > 0 && program->options != NULL &&
                  rs_program_was_built_with(program, program->options);
@@ -135,7 +135,7 @@ static void CL_CALLBACK note_end(cl_program handle, void *data)
 {
     build *begun = data;
     rs_layer_lock(rs_the_layer());
-    const rs_program *program = rs_program_find(rs_the_layer(), begun->handle);
+    const rs_layer_program *program = rs_program_find(begun->handle);
     bool built = program != NULL && is_built(program);
     const build ended = *begun;
     end_build(begun, built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE);
@@ -165,9 +165,9 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
 {
     const char *options_of_source = options != NULL ? options : "";
     rs_layer_lock(rs_the_layer());
-    build *begun = begin_build(rs_program_find(rs_the_layer(), handle),
-                               header_count == 0 ? options_of_source : NULL, device_count, devices,
-                               notify, data);
+    build *begun =
+        begin_build(rs_program_find(handle), header_count == 0 ? options_of_source : NULL,
+                    device_count, devices, notify, data);
     rs_layer_unlock(rs_the_layer());
     const bool noted = begun != NULL && notify != NULL;
     return return_from_build(
@@ -177,13 +177,13 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
 }
 
 /* A program linked from one compiled source alone is that source, built with those options. */
-static void take_over_source(rs_program *linked, const rs_program *compiled)
+static void take_over_source(rs_layer_program *linked, const rs_layer_program *compiled)
 {
-    linked->source = strdup(compiled->source);
+    linked->core.source = strdup(compiled->core.source);
     linked->options = strdup(compiled->options);
     linked->unknown = NULL;
     set_devices(linked, compiled->device_count, (void *)compiled->devices);
-    linked->hash = rs_knowledge_hash(linked->source, linked->options);
+    linked->core.hash = rs_knowledge_hash(linked->core.source, linked->options);
 }
 
 /* One call that links. */
@@ -204,11 +204,11 @@ static void record_linked(linking *begun, cl_program handle) RS_LOCKED
     if (begun->is_recorded || handle == NULL)
         return;
     begun->is_recorded = true;
-    rs_program *linked = rs_program_new(handle, begun->context, NULL, begun->unknown);
-    const rs_program *compiled = rs_program_find(rs_the_layer(), begun->compiled);
+    rs_layer_program *linked = rs_program_new(handle, begun->context, NULL, begun->unknown);
+    const rs_layer_program *compiled = rs_program_find(begun->compiled);
     if (begun->number == 0 || rs_program_recorded_build(compiled) != begun->number)
         return;
-    if (linked != NULL && compiled->source != NULL && compiled->options != NULL)
+    if (linked != NULL && compiled->core.source != NULL && compiled->options != NULL)
         take_over_source(linked, compiled);
     else if (linked != NULL && compiled->unknown != NULL)
         linked->unknown = compiled->unknown;
@@ -276,13 +276,13 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
     const char *options_of_source = options;
     bool has_headers = false;
     rs_layer_lock(rs_the_layer());
-    rs_program *program = rs_program_find(rs_the_layer(), handle);
+    rs_layer_program *program = rs_program_find(handle);
     if (program != NULL && program->origin_options != NULL)
         options_of_source = program->origin_options;
     build *begun = begin_build(program, options_of_source != NULL ? options_of_source : "",
                                device_count, devices, notify, data);
-    has_headers = begun != NULL && begun->is_recorded && program->source != NULL &&
-                  program->options != NULL && strstr(program->source, "include") != NULL;
+    has_headers = begun != NULL && begun->is_recorded && program->core.source != NULL &&
+                  program->options != NULL && strstr(program->core.source, "include") != NULL;
     rs_layer_unlock(rs_the_layer());
     /* Headers must be read as they are now, and from the present folder; all else can wait for a
      * kernel. */

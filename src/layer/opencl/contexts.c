@@ -107,9 +107,9 @@ static cl_int CL_API_CALL release_context(cl_context handle)
     return rs_driver()->clReleaseContext(handle);
 }
 
-static rs_opencl_queue *find_queue(cl_command_queue handle) RS_LOCKED
+static rs_layer_queue *find_queue(cl_command_queue handle) RS_LOCKED
 {
-    return (rs_opencl_queue *)rs_queue_find(rs_the_layer(), handle);
+    return (rs_layer_queue *)rs_queue_find(rs_the_layer(), handle);
 }
 
 /* The record of a new queue; false when memory is short. */
@@ -117,7 +117,7 @@ static bool add_queue(cl_command_queue handle, cl_context context, cl_device_id 
                       const cl_queue_properties *list, cl_command_queue_properties wanted,
                       cl_command_queue_properties given) RS_LOCKED
 {
-    rs_opencl_queue *queue = calloc(1, sizeof *queue);
+    rs_layer_queue *queue = calloc(1, sizeof *queue);
     if (queue == NULL || !rs_map_set(&rs_the_layer()->queues, handle, queue)) {
         free(queue);
         return false;
@@ -246,7 +246,7 @@ static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
 {
     cl_int error = rs_driver()->clRetainCommandQueue(handle);
     rs_layer_lock(rs_the_layer());
-    rs_opencl_queue *queue = find_queue(handle);
+    rs_layer_queue *queue = find_queue(handle);
     if (queue != NULL && error == CL_SUCCESS)
         queue->references++;
     rs_layer_unlock(rs_the_layer());
@@ -256,7 +256,7 @@ static cl_int CL_API_CALL retain_queue(cl_command_queue handle)
 static cl_int CL_API_CALL release_queue(cl_command_queue handle)
 {
     rs_layer_lock(rs_the_layer());
-    rs_opencl_queue *queue = find_queue(handle);
+    rs_layer_queue *queue = find_queue(handle);
     if (queue != NULL && --queue->references == 0) {
         rs_queue_retire(&queue->core);
         rs_profiling_queue_close(queue);
@@ -293,7 +293,7 @@ static cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_que
                                          size_t value_size, void *value, size_t *value_size_ret)
 {
     rs_layer_lock(rs_the_layer());
-    rs_opencl_queue *queue = find_queue(handle);
+    rs_layer_queue *queue = find_queue(handle);
     cl_int error;
     if (queue != NULL && queue->profiling_added && name == CL_QUEUE_PROPERTIES)
         error =
@@ -315,7 +315,7 @@ static cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info n
     rs_driver()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, (void *)&handle,
                                 NULL);
     rs_layer_lock(rs_the_layer());
-    rs_opencl_queue *queue = find_queue(handle);
+    rs_layer_queue *queue = find_queue(handle);
     bool hidden = (queue != NULL && queue->profiling_added) ||
                   rs_map_get(&rs_opencl.released, handle) != NULL;
     rs_layer_unlock(rs_the_layer());

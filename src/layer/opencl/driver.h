@@ -23,6 +23,8 @@ typedef struct {
         cl_event *events;
         size_t count, capacity;
     } standing_in;
+    rs_map programs;
+    unsigned program_count;
     rs_map user_events; /* those without a status, which hold commands back */
     atomic_bool has_user_events;
     rs_map released;  /* queues that hid their profiling, whose events may live on */
@@ -39,7 +41,7 @@ typedef struct {
     bool profiling_added;             /* by the layer, for the report */
     cl_command_queue profiling_queue; /* the layer's (profiled_launch.h); NULL: not made yet, or */
     bool has_no_profiling_queue;      /* it cannot be made */
-} rs_opencl_queue;
+} rs_layer_queue;
 
 extern rs_opencl_layer rs_opencl;
 

@@ -71,7 +71,7 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
 }
 
 /* Whether the kernel's rewritten form may be wanted on one of the devices. */
-static bool may_gain(const rs_program *program, const json_t *described) RS_LOCKED
+static bool may_gain(const rs_layer_program *program, const json_t *described) RS_LOCKED
 {
     size_t i;
     json_t *argument;
@@ -93,7 +93,7 @@ static bool may_gain(const rs_program *program, const json_t *described) RS_LOCK
     return false;
 }
 
-bool rs_program_may_gain(const rs_program *program, const json_t *kernels)
+bool rs_program_may_gain(const rs_layer_program *program, const json_t *kernels)
 {
     rs_context *context = rs_context_find(rs_the_layer(), program->context);
     bool gains = context != NULL && context->may_gain;
@@ -109,7 +109,7 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
     size_t i;
     json_t *description;
     cl_int error;
-    json_array_foreach(kernel->program->kernels, i, description)
+    json_array_foreach(rs_program_of(kernel)->kernels, i, description)
     {
         const char *described = json_string_value(json_object_get(description, "name"));
         if (described == NULL || strcmp(described, name) != 0)
@@ -128,7 +128,7 @@ static void add_rewritten(rs_kernel *kernel, const char *name)
 /* Has the conversions built that policy auto may want, before the first launch asks for them. */
 static void begin_conversions(const rs_kernel *kernel) RS_LOCKED
 {
-    const rs_program *program = kernel->program;
+    const rs_layer_program *program = rs_program_of(kernel);
     rs_context *context = rs_context_find(rs_the_layer(), program->context);
     if (kernel->rewritten[RS_FORM_ANY] == NULL || context == NULL ||
         kernel->policy != RS_POLICY_AUTO || rs_the_layer()->settings.policy != RS_POLICY_AUTO)
@@ -167,8 +167,8 @@ static void read_program(rs_kernel *kernel, const char *name, bool is_of_build) 
             "the driver refused the program's last build, or another build came between");
         return;
     }
-    if (kernel->program->left != NULL)
-        rs_report_hold(kernel->facts, 0, kernel->program->left);
+    if (rs_program_of(kernel)->left != NULL)
+        rs_report_hold(kernel->facts, 0, rs_program_of(kernel)->left);
     add_rewritten(kernel, name);
     begin_conversions(kernel);
 }
@@ -193,13 +193,13 @@ static cl_int new_kernel(cl_kernel handle, cl_program program_handle, unsigned b
         free(kernel);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    kernel->program = rs_program_find(rs_the_layer(), program_handle);
+    kernel->program = (rs_program *)rs_program_find(program_handle);
     if (kernel->program != NULL) {
-        kernel->program->live_kernels++;
+        rs_program_of(kernel)->live_kernels++;
         char *name = name_of(handle);
         if (name != NULL)
             read_program(kernel, name,
-                         build != 0 && build == rs_program_recorded_build(kernel->program));
+                         build != 0 && build == rs_program_recorded_build(rs_program_of(kernel)));
         free(name);
     }
     return CL_SUCCESS;
@@ -297,8 +297,8 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
         rs_map_remove(&rs_the_layer()->kernels, handle);
         release_forms(kernel);
         if (kernel->program != NULL) {
-            kernel->program->live_kernels--;
-            rs_program_trim(kernel->program);
+            rs_program_of(kernel)->live_kernels--;
+            rs_program_trim(rs_program_of(kernel));
         }
         free_targets(kernel);
         free(kernel->arguments);

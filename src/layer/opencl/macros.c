@@ -21,7 +21,7 @@
 
 /* Builds the text for a device and returns its kernel names separated by ';'; NULL when it fails.
  */
-static char *kernel_names(const rs_program *program, cl_device_id device, rs_text *text)
+static char *kernel_names(const rs_layer_program *program, cl_device_id device, rs_text *text)
 {
     char *source = rs_text_take(text);
     if (source == NULL)
@@ -64,7 +64,7 @@ static char *rest_of_name(const char *names, const char *prefix)
 
 /* The value of one macro that is known to be defined; NULL when it is not made of one word or
  * number. */
-static char *value_of(const rs_program *program, cl_device_id device, const char *name)
+static char *value_of(const rs_layer_program *program, cl_device_id device, const char *name)
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_add_string(&text, "#define RESTRIDE_PASTE_(a, b) a##b\n"
@@ -77,7 +77,7 @@ static char *value_of(const rs_program *program, cl_device_id device, const char
 }
 
 /* Which of the macros are defined: true or null for each. */
-static bool ask_whether_defined(const rs_program *program, cl_device_id device, json_t *names,
+static bool ask_whether_defined(const rs_layer_program *program, cl_device_id device, json_t *names,
                                 json_t *macros)
 {
     rs_text text = RS_TEXT_EMPTY;
@@ -104,8 +104,8 @@ static bool ask_whether_defined(const rs_program *program, cl_device_id device, 
     return known;
 }
 
-bool rs_macros_ask(const rs_program *program, cl_device_id device, json_t *names, json_t *values,
-                   json_t *macros)
+bool rs_macros_ask(const rs_layer_program *program, cl_device_id device, json_t *names,
+                   json_t *values, json_t *macros)
 {
     size_t i;
     json_t *name;

@@ -25,7 +25,7 @@ static cl_uint address_bits(cl_device_id device)
     return bits;
 }
 
-static bool same_address_bits(const rs_program *program)
+static bool same_address_bits(const rs_layer_program *program)
 {
     for (cl_uint d = 1; d < program->device_count; d++)
         if (address_bits(program->devices[d]) != address_bits(program->devices[0]))
@@ -35,18 +35,18 @@ static bool same_address_bits(const rs_program *program)
 
 /* Whether something in a program may be an array of records: a structure in its source, or a flat
  * array that a comment or the configuration tells. */
-static bool may_have_records(const rs_program *program)
+static bool may_have_records(const rs_layer_program *program)
 {
     static const char *const signs[] = {"struct", "include", "DL:", "restride:"};
     bool found = strstr(program->options, "struct") != NULL ||
                  json_object_size(json_object_get(rs_the_layer()->settings.config, "records")) > 0;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-        found = found || strstr(program->source, signs[i]) != NULL;
+        found = found || strstr(program->core.source, signs[i]) != NULL;
     return found;
 }
 
 /* Why no rewriting is worth trying, or NULL. */
-static const char *reason_to_leave(const rs_program *program)
+static const char *reason_to_leave(const rs_layer_program *program)
 {
     if (rs_the_layer()->settings.policy == RS_POLICY_OFF)
         return "the policy is off";
@@ -56,7 +56,7 @@ static const char *reason_to_leave(const rs_program *program)
         return rs_the_layer()->frozen;
     if (program->unknown != NULL)
         return program->unknown;
-    if (program->source == NULL || program->options == NULL)
+    if (program->core.source == NULL || program->options == NULL)
         return "its source is not known";
     if (program->device_count == 0)
         return "it is not known which devices the program was built for";
@@ -102,8 +102,8 @@ static bool changes_soa(void)
 }
 
 /* Asks the compilers of all devices, which must agree. */
-static bool ask_compilers(const rs_program *program, json_t *names, json_t *values, json_t *macros,
-                          bool *differ)
+static bool ask_compilers(const rs_layer_program *program, json_t *names, json_t *values,
+                          json_t *macros, bool *differ)
 {
     json_t *before = json_deep_copy(macros);
     bool known = !rs_exit_has_begun(rs_the_layer()) &&
@@ -123,13 +123,14 @@ static bool ask_compilers(const rs_program *program, json_t *names, json_t *valu
  * and, if this process has no end, at least which kernels there are. */
 enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
 
-static void tell(const rs_program *program, const char *why, char **left)
+static void tell(const rs_layer_program *program, const char *why, char **left)
 {
     free(*left);
     *left = strdup(why);
     rs_layer_lock(rs_the_layer());
-    if (program->number <= TOLD_ONE_BY_ONE)
-        rs_report_note(rs_the_layer(), "Program %u was not rewritten: %s.", program->number, why);
+    if (program->core.number <= TOLD_ONE_BY_ONE)
+        rs_report_note(rs_the_layer(), "Program %u was not rewritten: %s.", program->core.number,
+                       why);
     else
         rs_report_note(rs_the_layer(), "Some of the programs after program %d were not rewritten.",
                        TOLD_ONE_BY_ONE);
@@ -143,7 +144,7 @@ static char *without_full_stop(const char *sentence)
     return strndup(sentence, length - (length > 0 && sentence[length - 1] == '.'));
 }
 
-static void tell_sentence(const rs_program *program, const char *sentence, char **left)
+static void tell_sentence(const rs_layer_program *program, const char *sentence, char **left)
 {
     char *why = without_full_stop(sentence);
     if (why != NULL)
@@ -153,17 +154,17 @@ static void tell_sentence(const rs_program *program, const char *sentence, char 
 
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
  * ones); without one *left is why, for the caller to free. */
-static json_t *ask_rewriter(const rs_program *program, char **left)
+static json_t *ask_rewriter(const rs_layer_program *program, char **left)
 {
     enum { ROUNDS = 8 };
-    json_t *source = json_string(program->source);
+    json_t *source = json_string(program->core.source);
     if (source == NULL) {
         tell(program, "its source is not a text in UTF-8; save it in UTF-8", left);
         return NULL;
     }
     json_t *request =
         json_pack("{s:o, s:o, s:s, s:i, s:o, s:b, s:b, s:{}}", "source", source, "file",
-                  json_sprintf("program-%u.cl", program->number), "options", program->options,
+                  json_sprintf("program-%u.cl", program->core.number), "options", program->options,
                   "address_bits", (int)address_bits(program->devices[0]), "defaults",
                   default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
     if (rs_the_layer()->settings.config != NULL)
@@ -246,12 +247,12 @@ static json_t *source_line(const char *source, json_int_t line)
 }
 
 /* Shows the line that is the reason beside the reason; lines of headers are not at hand. */
-static void add_source_lines(const rs_program *program, json_t *kernels)
+static void add_source_lines(const rs_layer_program *program, json_t *kernels)
 {
     size_t i, j;
     json_t *kernel, *argument;
     char own_file[32];
-    snprintf(own_file, sizeof own_file, "program-%u.cl", program->number);
+    snprintf(own_file, sizeof own_file, "program-%u.cl", program->core.number);
     json_array_foreach(kernels, i, kernel)
     {
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
@@ -260,14 +261,15 @@ static void add_source_lines(const rs_program *program, json_t *kernels)
             json_t *line = json_object_get(argument, "line");
             if (file != NULL && line != NULL && strcmp(file, own_file) == 0)
                 json_object_set_new(argument, "source_line",
-                                    source_line(program->source, json_integer_value(line)));
+                                    source_line(program->core.source, json_integer_value(line)));
         }
     }
 }
 
 /* Builds without warnings, which are none of the program's: PoCL counts them on its standard error.
  */
-static cl_int build_silently(const rs_program *program, cl_program rewritten, const char *options)
+static cl_int build_silently(const rs_layer_program *program, cl_program rewritten,
+                             const char *options)
 {
     rs_text silent = RS_TEXT_EMPTY;
     rs_text_format(&silent, "%s -w", options);
@@ -279,7 +281,7 @@ static cl_int build_silently(const rs_program *program, cl_program rewritten, co
     return error;
 }
 
-static cl_program build_rewritten(const rs_program *program, const char *source,
+static cl_program build_rewritten(const rs_layer_program *program, const char *source,
                                   const char *options)
 {
     cl_int error = CL_SUCCESS;
@@ -294,8 +296,8 @@ static cl_program build_rewritten(const rs_program *program, const char *source,
     for (cl_uint d = 0; d < program->device_count && log[0] == '\0'; d++)
         rs_driver()->clGetProgramBuildInfo(rewritten, program->devices[d], CL_PROGRAM_BUILD_LOG,
                                            sizeof log - 1, log, NULL);
-    rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s", program->number,
-           log);
+    rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s",
+           program->core.number, log);
     rs_driver()->clReleaseProgram(rewritten);
     return NULL;
 }
@@ -307,7 +309,7 @@ typedef struct {
     cl_program program;
 } rewriting;
 
-static rewriting rewrite(const rs_program *program)
+static rewriting rewrite(const rs_layer_program *program)
 {
     char *left = NULL;
     json_t *reply = ask_rewriter(program, &left);
@@ -328,24 +330,24 @@ static rewriting rewrite(const rs_program *program)
     return made;
 }
 
-static void take_over(rs_program *program, const rewriting *made) RS_LOCKED
+static void take_over(rs_layer_program *program, const rewriting *made) RS_LOCKED
 {
     size_t i;
     json_t *kernel;
     program->left = made->left;
     program->kernels = made->kernels;
-    program->rewritten = made->program;
+    program->core.rewritten = made->program;
     json_array_foreach(program->kernels, i, kernel)
     {
         const char *name = json_string_value(json_object_get(kernel, "name"));
-        rs_kernel_facts *facts = name != NULL ? rs_report_kernel(program, name) : NULL;
+        rs_kernel_facts *facts = name != NULL ? rs_report_kernel(&program->core, name) : NULL;
         if (made->left != NULL)
             rs_report_hold(facts, 0, made->left);
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
     rs_report_begin(rs_the_layer());
-    if (program->number <= WRITTEN_AT_ONCE)
+    if (program->core.number <= WRITTEN_AT_ONCE)
         rs_report_write(rs_the_layer(), false);
     else
         rs_report_keep_up(rs_the_layer());
@@ -353,7 +355,7 @@ static void take_over(rs_program *program, const rewriting *made) RS_LOCKED
 
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call
  * keeps from going on. Returns the record with the lock, NULL when there is nothing to prepare. */
-static rs_program *lock_unprepared(cl_program handle) RS_LOCKS
+static rs_layer_program *lock_unprepared(cl_program handle) RS_LOCKS
 {
     rs_layer *layer = rs_the_layer();
     const double longest = 30, end = rs_layer_clock() + longest;
@@ -361,7 +363,7 @@ static rs_program *lock_unprepared(cl_program handle) RS_LOCKS
     for (;;) {
         const unsigned long long seen = rs_layer_changes(layer);
         rs_layer_lock(layer);
-        rs_program *program = rs_program_find(layer, handle);
+        rs_layer_program *program = rs_program_find(handle);
         if (program != NULL && program->preparation == RS_UNPREPARED)
             return program;
         if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
@@ -376,7 +378,7 @@ static rs_program *lock_unprepared(cl_program handle) RS_LOCKS
  * function that the program gave to its context. */
 void rs_program_prepare(cl_program handle)
 {
-    rs_program *program = lock_unprepared(handle);
+    rs_layer_program *program = lock_unprepared(handle);
     const char *reason = program != NULL ? reason_to_leave(program) : NULL;
     if (reason != NULL) {
         program->left = strdup(reason);

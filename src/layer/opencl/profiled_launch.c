@@ -10,7 +10,7 @@ const double rs_profiled_launch_seconds = 4e-5;
 /* Makes its profiling queue at first need. */
 bool rs_queue_can_be_timed(rs_queue *core)
 {
-    rs_opencl_queue *queue = (rs_opencl_queue *)core;
+    rs_layer_queue *queue = (rs_layer_queue *)core;
     cl_int error = CL_SUCCESS;
     if (core->profiling)
         return true;
@@ -47,7 +47,7 @@ bool rs_profiled_launch_begin(rs_command *command)
         return false;
     bool begun =
         rs_driver()->clFlush(queue) == CL_SUCCESS &&
-        rs_command_redirect(command, ((rs_opencl_queue *)command->queue)->profiling_queue, marker);
+        rs_command_redirect(command, ((rs_layer_queue *)command->queue)->profiling_queue, marker);
     rs_driver()->clReleaseEvent(marker);
     return begun;
 }
@@ -129,7 +129,7 @@ void rs_profiled_launch_end(const rs_command *command, cl_event launched, cl_eve
     *event = launched;
 }
 
-void rs_profiling_queue_close(rs_opencl_queue *queue)
+void rs_profiling_queue_close(rs_layer_queue *queue)
 {
     if (queue->profiling_queue != NULL)
         rs_driver()->clReleaseCommandQueue(queue->profiling_queue);

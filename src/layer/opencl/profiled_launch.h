@@ -41,7 +41,7 @@ void rs_profiled_launch_end(const rs_command *command, cl_event launched,
                             cl_event *event) RS_LOCKED;
 
 /* Before a queue's record ends. */
-void rs_profiling_queue_close(rs_opencl_queue *queue) RS_LOCKED;
+void rs_profiling_queue_close(rs_layer_queue *queue) RS_LOCKED;
 
 /* What the driver says of an event that stands for a launch, corrected. */
 void rs_profiled_event_correct(cl_event event, cl_event_info name, void *value) RS_LOCKED;

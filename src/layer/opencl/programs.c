@@ -12,20 +12,21 @@
 
 /* ---- records ---- */
 
-rs_program *rs_program_new(cl_program handle, cl_context context, char *source, const char *unknown)
+rs_layer_program *rs_program_new(cl_program handle, cl_context context, char *source,
+                                 const char *unknown)
 {
-    rs_program *program = calloc(1, sizeof *program);
-    if (program == NULL || !rs_map_set(&rs_the_layer()->programs, handle, program)) {
+    rs_layer_program *program = calloc(1, sizeof *program);
+    if (program == NULL || !rs_map_set(&rs_opencl.programs, handle, program)) {
         free(program);
         free(source);
         program = NULL;
     } else {
-        program->layer = rs_the_layer();
+        program->core.layer = rs_the_layer();
         program->handle = handle;
         program->references = 1;
-        program->number = ++rs_the_layer()->program_count;
+        program->core.number = ++rs_opencl.program_count;
         program->context = context;
-        program->source = source;
+        program->core.source = source;
         program->unknown = unknown;
         program->builds = 1;
         program->is_as_recorded = true;
@@ -39,7 +40,7 @@ static void follow_program(cl_program handle, cl_context context, char *source,
                            char *origin_options, const char *unknown)
 {
     rs_layer_lock(rs_the_layer());
-    rs_program *program = rs_program_new(handle, context, source, unknown);
+    rs_layer_program *program = rs_program_new(handle, context, source, unknown);
     if (program != NULL)
         program->origin_options = origin_options;
     else
@@ -47,25 +48,25 @@ static void follow_program(cl_program handle, cl_context context, char *source,
     rs_layer_unlock(rs_the_layer());
 }
 
-void rs_program_forget_rewriting(rs_program *program)
+void rs_program_forget_rewriting(rs_layer_program *program)
 {
-    if (program->rewritten != NULL)
-        rs_driver()->clReleaseProgram(program->rewritten);
+    if (program->core.rewritten != NULL)
+        rs_driver()->clReleaseProgram(program->core.rewritten);
     json_decref(program->kernels);
     free(program->left);
     program->left = NULL;
-    program->rewritten = NULL;
+    program->core.rewritten = NULL;
     program->kernels = NULL;
     program->preparation = RS_UNPREPARED;
 }
 
-void rs_program_trim(rs_program *program)
+void rs_program_trim(rs_layer_program *program)
 {
     if (program->references > 0 || program->live_kernels > 0)
         return;
-    rs_report_let_go(program);
+    rs_report_let_go(&program->core);
     rs_program_forget_rewriting(program);
-    free(program->source);
+    free(program->core.source);
     free(program->options);
     free(program->origin_options);
     free((void *)program->devices);
@@ -140,7 +141,7 @@ static cl_int CL_API_CALL retain_program(cl_program handle)
 {
     cl_int error = rs_driver()->clRetainProgram(handle);
     rs_layer_lock(rs_the_layer());
-    rs_program *program = rs_program_find(rs_the_layer(), handle);
+    rs_layer_program *program = rs_program_find(handle);
     if (program != NULL && error == CL_SUCCESS)
         program->references++;
     rs_layer_unlock(rs_the_layer());
@@ -150,9 +151,9 @@ static cl_int CL_API_CALL retain_program(cl_program handle)
 static cl_int CL_API_CALL release_program(cl_program handle)
 {
     rs_layer_lock(rs_the_layer());
-    rs_program *program = rs_program_find(rs_the_layer(), handle);
+    rs_layer_program *program = rs_program_find(handle);
     if (program != NULL && --program->references == 0) {
-        rs_map_remove(&rs_the_layer()->programs, handle);
+        rs_map_remove(&rs_opencl.programs, handle);
         rs_program_trim(program);
     }
     rs_layer_unlock(rs_the_layer());
