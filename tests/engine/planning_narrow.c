@@ -15,7 +15,6 @@
 #define SET_BITS(pointer, bits) (*(pointer) |= (bits))
 #define ARRIVED(bits) (void)(bits)
 #define REVERSE
-#define WALKS
 #define WORD uint
 #define SPLIT 1
 #define BATCH 1

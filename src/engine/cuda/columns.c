@@ -30,9 +30,18 @@ static size_t place_bytes(rs_transpose_method method)
     return is_shuffle(method) ? sizeof(uint32_t) : 0;
 }
 
+/* From one row of a panel to the next on chip: of few sizes, each of which has a kernel. */
+static size_t pitch_bytes(const rs_transpose_task *task, size_t cols)
+{
+    size_t pitch = LEAST_RUN_BYTES;
+    while (pitch < cols * task->unit && pitch < RUN_BYTES)
+        pitch *= 2;
+    return rs_size_larger(pitch, cols * task->unit);
+}
+
 static size_t most_rows(const rs_cuda_engine *engine, const rs_transpose_task *task, size_t cols)
 {
-    size_t row = cols * task->unit + place_bytes(task->method);
+    size_t row = pitch_bytes(task, cols) + place_bytes(task->method);
     return (engine->shared_bytes_a_block - ALIGNMENT) / row;
 }
 
@@ -67,8 +76,7 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
     size_t band = (task->rows - 1) / members + 1;
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word},
-        {"UNIT_WORDS", NULL, task->unit / stage->word},
-        {"PANEL_COLS", NULL, cols},
+        {"PANEL_WORDS", NULL, pitch_bytes(task, cols) / stage->word},
         {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, 1},
         {"SHUFFLE", NULL, is_shuffle(task->method)},
@@ -76,10 +84,10 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
         {"PLACE_BYTES", NULL, place_bytes(task->method)},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
-    restride_status status =
-        rs_cuda_kernel_create(&launch->kernel, engine, "shuffle_columns", rs_cuda_columns_kernel,
-                              defines, sizeof defines / sizeof defines[0], THREADS,
-                              band * (cols * task->unit + place_bytes(task->method)) + ALIGNMENT);
+    restride_status status = rs_cuda_kernel_create(
+        &launch->kernel, engine, "shuffle_columns", rs_cuda_columns_kernel, defines,
+        sizeof defines / sizeof defines[0], THREADS,
+        band * (pitch_bytes(task, cols) + place_bytes(task->method)) + ALIGNMENT);
     if (status == RESTRIDE_OK)
         status = rs_cuda_keep(launch, rs_cuda_engine_of(stage), NULL, gangs * COUNTER_BYTES);
     if (status != RESTRIDE_OK)
@@ -99,6 +107,8 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
         band,
         members,
         launch->table,
+        cols,
+        task->unit / stage->word,
     };
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);

@@ -93,7 +93,7 @@ void rs_cuda_forget_programs(const rs_cuda_engine *engine);
 
 /* ---- stages ---- */
 
-enum { RS_CUDA_MOST_ARGUMENTS = 16 };
+enum { RS_CUDA_MOST_ARGUMENTS = 24 };
 
 /* A launch of a kernel; its first argument is the address of the first matrix. */
 typedef struct {

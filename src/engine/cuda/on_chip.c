@@ -30,6 +30,8 @@ enum {
     COUNTER_BYTES = 128,
     EDGE_STEP = 4,
     MOST_VECTOR = 4, /* elements */
+    MOST_CONSTANT_VECTOR = 2,
+    LEAST_CONSTANT = 4, /* bytes of an element */
     LEAST_VECTOR_BYTES = 4,
     LARGEST_WORD = 16,
     LARGEST_UNIT = 1024
@@ -41,12 +43,14 @@ typedef struct {
     size_t out; /* last axes afterwards that are the rows */
     size_t in_extent, out_extent;
     size_t rows, cols; /* of a tile */
+    bool usual;        /* no side is too short for it */
     size_t unit;
     size_t vector; /* elements that are accessed together */
     size_t word, unit_words, pitch;
-    size_t words_each; /* of a tile, that a thread has */
-    size_t shared;     /* tiles of a block in shared memory */
-    size_t held;       /* in registers */
+    size_t words_each; /* of a tile, that a thread has at most */
+    size_t most_held;  /* tiles of a block in registers */
+    size_t shared;     /* in shared memory */
+    size_t held;       /* in registers, here */
     size_t tiles;      /* of an array */
     size_t shared_bytes;
     size_t members; /* blocks of a gang */
@@ -89,6 +93,7 @@ static void shape_tile(cutting *c, bool long_rows)
     size_t other = elements / edge / EDGE_STEP * EDGE_STEP;
     c->rows = long_rows ? edge : other;
     c->cols = long_rows ? other : edge;
+    c->usual = c->in_extent >= c->cols && c->out_extent >= c->rows;
     if (c->in_extent < c->cols) {
         c->cols = c->in_extent;
         c->rows = rs_size_larger(elements / c->cols / EDGE_STEP * EDGE_STEP, EDGE_STEP);
@@ -159,19 +164,21 @@ static bool share_chip(cutting *c, const rs_cuda_engine *engine, const rs_transp
     c->unit_words = c->vector > 1 ? 1 : c->unit / c->word;
     c->pitch = c->vector > 1 ? find_pitch(c) : rs_cuda_tile_pitch(c->cols, c->unit_words, c->word);
     size_t words = c->rows * (c->cols / c->vector) * c->unit_words;
-    c->words_each = rs_size_divide_up(words, THREADS);
+    c->words_each = TILE_BYTES / THREADS / c->word;
     size_t registers = c->words_each * rs_size_divide_up(c->word, REGISTER_BYTES);
-    size_t room = engine->shared_bytes_a_block - COUNTER_BYTES;
+    size_t room = rs_size_smaller(engine->shared_bytes_a_block, UINT32_MAX / TILE_BYTES) -
+                  COUNTER_BYTES; /* words of all tiles times those of one have 32 bits */
     size_t numbers = (TILE_NUMBERS + c->rows + c->cols) * sizeof(uint32_t);
     size_t slot = c->rows * c->pitch * c->word;
-    c->held = (c->unit_words == 1 ? HELD_REGISTERS : HELD_FEWER) / registers;
+    c->most_held = (c->unit_words == 1 ? HELD_REGISTERS : HELD_FEWER) / registers;
+    c->held = c->most_held;
     while (c->held > 0 && c->held * (slot + 2 * numbers) > room)
         c->held--;
     size_t left = room - rs_size_smaller(room, c->held * numbers);
     c->shared = left / (slot + numbers);
     c->shared_bytes =
         rs_size_divide_up((c->shared + c->held) * numbers, 16) * 16 + c->shared * slot;
-    return c->held > 0 && c->shared >= c->held &&
+    return words <= c->words_each * THREADS && c->held > 0 && c->shared >= c->held &&
            c->tiles <= engine->multiprocessors * (c->shared + c->held);
 }
 
@@ -262,20 +269,29 @@ static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launc
 {
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, c->word},
-        {"ELEMENT_BYTES", NULL, c->unit},
         {"VECTOR", NULL, c->vector},
-        {"UNIT_WORDS", NULL, c->unit_words},
+        {"SINGLE", NULL, c->unit_words == 1},
+        {"WORDS_EACH", NULL, c->words_each},
+        {"HELD", NULL, c->most_held},
+        {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, 1},
         {"TILE_ROWS", NULL, c->rows},
         {"TILE_COLS", NULL, c->cols},
         {"TILE_PITCH", NULL, c->pitch},
-        {"SHARED", NULL, c->shared},
-        {"HELD", NULL, c->held},
-        {"THREADS", NULL, THREADS},
-        {"BLOCKS", NULL, 1},
     };
+    /* Constants make what has little to load at once up to 20 % faster. */
+    const bool constant = c->usual && c->unit_words == 1 && c->unit >= LEAST_CONSTANT &&
+                          c->vector <= MOST_CONSTANT_VECTOR;
+    const size_t constants = 3;
+    size_t count = sizeof defines / sizeof defines[0] - (constant ? 0 : constants);
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "on_chip",
-                                 rs_cuda_on_chip_kernel, defines,
-                                 sizeof defines / sizeof defines[0], THREADS, c->shared_bytes);
+                                 rs_cuda_on_chip_kernel, defines, count, THREADS, c->shared_bytes);
+}
+
+/* The divisor and ceil(2^32 / divisor), as the kernel wants them. */
+static uint64_t with_magic(size_t divisor)
+{
+    return (uint64_t)(uint32_t)(UINT32_MAX / divisor + 1) << 32 | divisor;
 }
 
 restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_limit)
@@ -300,12 +316,31 @@ restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_lim
     if (status != RESTRIDE_OK)
         return status;
     launch->grid = c.gangs * c.members;
-    const uint64_t arguments[] = {launch->table, launch->table + c.gangs * COUNTER_BYTES,
-                                  others,        c.out,
-                                  c.in,          c.out_extent,
-                                  c.in_extent,   task->outer,
-                                  c.each,        task->pitch / stage->word,
-                                  c.tiles,       c.members};
+    size_t row_words = c.cols / c.vector * c.unit_words;
+    size_t column_words = c.rows / c.vector * c.unit_words;
+    size_t items = c.vector > 1 ? column_words * row_words : c.rows * row_words;
+    const uint64_t arguments[] = {launch->table,
+                                  launch->table + c.gangs * COUNTER_BYTES,
+                                  others,
+                                  c.out,
+                                  c.in,
+                                  c.out_extent,
+                                  c.in_extent,
+                                  task->outer,
+                                  c.each,
+                                  task->pitch / stage->word,
+                                  c.tiles,
+                                  c.members,
+                                  c.shared,
+                                  c.shared + c.held,
+                                  c.rows,
+                                  c.cols,
+                                  with_magic(row_words),
+                                  with_magic(column_words),
+                                  with_magic(c.unit_words),
+                                  with_magic(items),
+                                  with_magic(c.rows + c.cols),
+                                  c.pitch};
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         rs_cuda_add_argument(launch, arguments[i]);
     snprintf(

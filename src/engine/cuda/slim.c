@@ -22,7 +22,6 @@ enum {
     SLICES = 2,             /* 4 and 8 are as fast or slower */
     THREADS = 512,
     MOST_BLOCKS = 4, /* a multiprocessor */
-    LEAST_BOUND = 2, /* for which one kernel is compiled, and taken for fewer blocks too */
     BULK_BYTES = 16, /* what bulk copies and the widest accesses are multiples of */
     BANKS_BYTES = 128,
     SECTOR_BYTES = 32,
@@ -99,13 +98,9 @@ restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit)
     while (blocks > 1 && c.bytes > engine->shared_bytes / blocks - RESERVED_BYTES)
         blocks--;
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, stage->word},
-        {"FEW", NULL, c.few},
-        {"LYING", NULL, c.lying},
-        {"SLICES", NULL, SLICES},
-        {"VECTOR", NULL, c.vector},
-        {"THREADS", NULL, THREADS},
-        {"BLOCKS", NULL, rs_size_larger(blocks, LEAST_BOUND)},
+        {"WORD_BYTES", NULL, stage->word}, {"FEW", NULL, c.few},       {"LYING", NULL, c.lying},
+        {"SLICES", NULL, SLICES},          {"VECTOR", NULL, c.vector}, {"THREADS", NULL, THREADS},
+        {"BLOCKS", NULL, MOST_BLOCKS},
     };
     rs_cuda_launch *launch = rs_cuda_add_launch(stage);
     restride_status status =

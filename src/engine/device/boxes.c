@@ -46,9 +46,9 @@ static restride_status create_box_kernel(rs_device_stage *stage, const box_plan 
 {
     static const char *const names[] = {"permute_boxes"};
     char options[120];
-    snprintf(options, sizeof options, "-D WORD=%s -D WIDE=%s -D VECTOR=%zu -D UNIT_WORDS=%zu",
+    snprintf(options, sizeof options, "-D WORD=%s -D WIDE=%s -D VECTOR=%zu%s",
              rs_device_word_type(stage->word), rs_device_word_type(stage->word * b->cut.vector),
-             b->cut.vector, b->cut.unit_words);
+             b->cut.vector, b->cut.unit_words == 1 ? " -D SINGLE" : "");
     return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_boxes_kernels, options,
                                     names, 1, stage->kernels);
 }
@@ -92,7 +92,8 @@ static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *seq
                           (uint32_t)b->cut.down,
                           (uint32_t)b->cut.step,
                           (uint32_t)b->cut.low,
-                          (uint32_t)b->cut.room};
+                          (uint32_t)b->cut.room,
+                          (uint32_t)b->cut.unit_words};
     enum { NUMBERS = sizeof numbers / sizeof numbers[0], BEFORE = 4 };
     rs_device_argument list[BEFORE + NUMBERS + 1] = {
         RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words), RS_ARGUMENT(b->table)};

@@ -22,9 +22,9 @@ enum {
     BUSY_ITEMS = 1 << 17, /* that keep a GPU busy */
     SPLIT_LANES = 32,     /* of a long super-element, side by side: a memory line */
     MOST_SPLIT = 8,       /* words that a work-item has of a super-element */
-    LEAST_BATCH = 2,
+    NARROW_BYTES = 4,
+    MIDDLE_BYTES = 8,
     OPTION_BYTES = 300,
-    DIGIT_NUMBERS = 5, /* extent, magic, shift and both weights */
     LEADER_PARTS = 16, /* of the limit */
     GROUP_ITEMS = 256,
     PLANNING_ITEMS = 64,
@@ -158,49 +158,80 @@ size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t piece
     return round_piece(more * (double)length + RS_CHAINS_BATCH);
 }
 
+/* Kernels are made for a few splits, with so many super-elements under way; words beyond a
+ * super-element are skipped, which those of COLUMNS do not know. The wider the
+ * words, the more registers that takes.
+ */
+typedef struct {
+    uint32_t split;
+    uint32_t batch;
+} share;
+
+static share share_of(const rs_chains_plan *plan, size_t word)
+{
+    static const share wide[] = {
+        {1, RS_CHAINS_BATCH}, {2, RS_CHAINS_BATCH / 2}, {3, 3}, {4, 2}, {6, 2}, {MOST_SPLIT, 2}};
+    static const share middle[] = {
+        {1, RS_CHAINS_BATCH}, {2, RS_CHAINS_BATCH / 2}, {4, 3}, {MOST_SPLIT, 2}};
+    static const share narrow[] = {{1, RS_CHAINS_BATCH}, {4, 3}, {MOST_SPLIT, 2}};
+    const share *shares = word < NARROW_BYTES ? narrow : word <= MIDDLE_BYTES ? middle : wide;
+    size_t i = 0;
+    if (plan->columns)
+        return (share){plan->split, RS_CHAINS_BATCH};
+    while (shares[i].split < plan->split)
+        i++;
+    return shares[i];
+}
+
+/* Where pieces begin is found by kernels that know no words. */
+static restride_status create_planning_kernels(rs_device_stage *stage, const rs_chains_plan *plan,
+                                               const char *permutation)
+{
+    rs_device_engine *engine = rs_device_engine_of(stage);
+    char options[OPTION_BYTES];
+    snprintf(options, sizeof options, "-D WORD=uint %s", permutation);
+    if (plan->modulus == 0)
+        return rs_device_create_kernels(engine, rs_device_walks_kernels, options, walk_kernels,
+                                        sizeof walk_kernels / sizeof walk_kernels[0],
+                                        &stage->kernels[RS_CHAINS_WALK_MARKS]);
+    snprintf(options, sizeof options, "-D WORD=uint -D POSITION=%s", plan->wide ? "ulong" : "uint");
+    return rs_device_create_kernels(engine, rs_device_families_kernels, options, family_kernels, 1,
+                                    &stage->kernels[RS_CHAINS_CUT_FAMILIES]);
+}
+
 static restride_status create_kernels(rs_device_stage *stage, const rs_chains_plan *plan)
 {
     bool tiles = plan->tile.rows != 0;
-    bool walks = plan->modulus == 0;
-    rs_device_engine *engine = rs_device_engine_of(stage);
-    const char *position = plan->wide ? "ulong -D WIDE" : "uint";
-    size_t batch =
-        plan->columns ? RS_CHAINS_BATCH : rs_size_divide_up(RS_CHAINS_BATCH, plan->split);
-    char options[OPTION_BYTES];
-    int length = snprintf(options, sizeof options,
-                          "-D WORD=%s -D POSITION=%s -D TEAM=%zu -D SPLIT=%u -D BATCH=%zu -D %s%s",
-                          rs_device_word_type(stage->word), position, engine->simd_items,
-                          plan->split, rs_size_larger(batch, LEAST_BATCH),
+    const uint32_t *digits = plan->digit_counts;
+    char permutation[OPTION_BYTES / 2];
+    int length = snprintf(permutation, sizeof permutation, "-D POSITION=%s -D %s",
+                          plan->wide ? "ulong -D WIDE" : "uint",
                           !plan->columns               ? "REVERSE"
                           : plan->shape[1] <= FEW_ROWS ? "FEW_ROWS"
-                                                       : "COLUMNS",
-                          walks ? " -D WALKS" : "");
-    const uint32_t *digits = plan->digit_counts;
+                                                       : "COLUMNS");
     if (plan->digits != NULL)
-        snprintf(options + length, sizeof options - (size_t)length,
+        snprintf(permutation + length, sizeof permutation - (size_t)length,
                  " -D DIGITS=%u -D FIRST=%u -D SECOND=%u -D THIRD=%u",
                  digits[0] + digits[1] + digits[2], digits[0], digits[1], digits[2]);
+    restride_status status = create_planning_kernels(stage, plan, permutation);
+    const share part = share_of(plan, stage->word);
+    char options[OPTION_BYTES];
+    length = snprintf(options, sizeof options, "-D WORD=%s %s -D TEAM=%zu -D SPLIT=%u -D BATCH=%u",
+                      rs_device_word_type(stage->word), permutation,
+                      rs_device_engine_of(stage)->simd_items, part.split, part.batch);
     if (tiles)
         snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
                  plan->tile.element_words);
-    restride_status status = rs_device_create_kernels(
-        engine, rs_device_chains_kernels, options, tiles ? tile_kernels : run_kernels,
-        tiles ? sizeof tile_kernels / sizeof tile_kernels[0]
-              : sizeof run_kernels / sizeof run_kernels[0],
-        &stage->kernels[SAVE_ENDS]);
-    if (status == RESTRIDE_OK && walks)
-        return rs_device_create_kernels(engine, rs_device_chains_kernels, options, walk_kernels,
-                                        sizeof walk_kernels / sizeof walk_kernels[0],
-                                        &stage->kernels[RS_CHAINS_WALK_MARKS]);
-    snprintf(options, sizeof options, "-D WORD=uint -D POSITION=%s", position);
-    if (status == RESTRIDE_OK)
-        status =
-            rs_device_create_kernels(engine, rs_device_families_kernels, options, family_kernels, 1,
-                                     &stage->kernels[RS_CHAINS_CUT_FAMILIES]);
-    return status;
+    return status != RESTRIDE_OK
+               ? status
+               : rs_device_create_kernels(rs_device_engine_of(stage), rs_device_chains_kernels,
+                                          options, tiles ? tile_kernels : run_kernels,
+                                          tiles ? sizeof tile_kernels / sizeof tile_kernels[0]
+                                                : sizeof run_kernels / sizeof run_kernels[0],
+                                          &stage->kernels[SAVE_ENDS]);
 }
 
-static uint32_t bits_of(uint64_t total)
+uint32_t rs_chains_bits(uint64_t total)
 {
     uint32_t bits = 1;
     while (bits < 64 && (total - 1) >> bits != 0)
@@ -214,7 +245,8 @@ static restride_status prepare(rs_device_stage *stage, const rs_chains_plan *sha
     if (plan == NULL)
         return rs_fail_memory("a stage");
     *plan = *shape;
-    plan->bits = bits_of(plan->shape[0]);
+    plan->bits = rs_chains_bits(plan->shape[0]);
+    plan->lanes = (uint32_t)rs_size_divide_up(plan->words, plan->split);
     stage->plan = plan;
     stage->items = items_of(rs_device_engine_of(stage), GROUP_ITEMS);
     const rs_chains_planning p = {stage, plan, limit};
@@ -282,46 +314,6 @@ static restride_status prepare_reverse(rs_device_stage *stage, size_t scratch_li
 
 /* ---- slots ---- */
 
-static size_t digits_bytes(const rs_chains_plan *plan)
-{
-    const uint32_t *counts = plan->digit_counts;
-    return (counts[0] + counts[1] + counts[2]) * DIGIT_NUMBERS * sizeof(uint32_t);
-}
-
-/* ceil(2^(31 + bits) / divisor), where 2^bits is no less than the divisor, but less than twice it:
- * the upper half of a product with it, shifted, is the quotient of all numbers below 2^31. */
-static uint32_t exact_magic(size_t divisor, uint32_t *shift)
-{
-    uint32_t bits = bits_of(divisor);
-    *shift = bits - 1;
-    return (uint32_t)((((uint64_t)1 << (31 + bits)) + divisor - 1) / divisor);
-}
-
-static restride_status keep_digits(rs_device_stage *stage, rs_chains_plan *plan,
-                                   const rs_slots *slots)
-{
-    rs_device_engine *engine = rs_device_engine_of(stage);
-    uint32_t numbers[RS_SLOTS_PHASES * RS_SLOTS_MOST_DIGITS * DIGIT_NUMBERS];
-    uint32_t *to = numbers;
-    for (int phase = 0; phase < RS_SLOTS_PHASES; phase++) {
-        plan->digit_counts[phase] = (uint32_t)slots->phases[phase].count;
-        for (size_t i = 0; i < slots->phases[phase].count; i++) {
-            const rs_digit *d = &slots->phases[phase].digits[i];
-            *to++ = (uint32_t)d->extent;
-            uint32_t shift;
-            *to++ = exact_magic(d->extent, &shift);
-            *to++ = shift;
-            *to++ = (uint32_t)d->weight;
-            *to++ = (uint32_t)d->next;
-        }
-    }
-    restride_status status = engine->device->allocate(engine, digits_bytes(plan), &plan->digits);
-    return status != RESTRIDE_OK
-               ? status
-               : engine->device->write(engine, plan->digits, numbers, digits_bytes(plan),
-                                       "writing the digits of a permutation");
-}
-
 /* Pass 2 of a permutation of axes in two passes (engine/slots.h). */
 static restride_status prepare_slots(rs_device_stage *stage, size_t scratch_limit)
 {
@@ -338,13 +330,14 @@ static restride_status prepare_slots(rs_device_stage *stage, size_t scratch_limi
                             .words = (uint32_t)(bytes / stage->word),
                             .split = split_of(stage, bytes / stage->word),
                             .fields = 1};
-    restride_status status = keep_digits(stage, &shape, &slots);
+    restride_status status = rs_chains_keep_digits(stage, &shape, &slots);
     if (status == RESTRIDE_OK)
-        status = prepare(stage, &shape,
-                         scratch_limit - rs_size_smaller(scratch_limit, digits_bytes(&shape)));
+        status =
+            prepare(stage, &shape,
+                    scratch_limit - rs_size_smaller(scratch_limit, rs_chains_digits_bytes(&shape)));
     if (stage->plan == NULL)
         rs_chains_release(stage, shape.digits);
-    stage->kept_bytes += digits_bytes(&shape);
+    stage->kept_bytes += rs_chains_digits_bytes(&shape);
     return status;
 }
 
@@ -425,7 +418,7 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
 static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 {
     const rs_chains_plan *plan = stage->plan;
-    size_t lanes = rs_size_divide_up(plan->words, plan->split);
+    size_t lanes = plan->lanes;
     size_t team = rs_device_engine_of(stage)->simd_items;
     size_t teams = lanes <= team ? rs_size_divide_up(super_elements, team / lanes)
                                  : super_elements * rs_size_divide_up(lanes, team);
@@ -435,6 +428,7 @@ static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 static void add_place(rs_chains_arguments *to, const rs_chains_plan *plan)
 {
     rs_chains_add(to, RS_ARGUMENT(plan->words));
+    rs_chains_add(to, RS_ARGUMENT(plan->lanes));
     if (plan->columns)
         rs_chains_add(to, RS_ARGUMENT(plan->row_words));
 }

@@ -39,6 +39,7 @@ typedef struct {
     bool wide;                               /* positions of 64 bits */
     uint32_t words;                          /* of a super-element; of a panel's row */
     uint32_t split;                          /* of those a work-item has */
+    uint32_t lanes;                          /* work-items of a super-element */
     uint32_t row_words;                      /* COLUMNS */
     rs_chains_tile tile;
     size_t modulus; /* not 0: by arithmetic, and `factor`, `fields` and `turn` are for that */
@@ -54,7 +55,7 @@ typedef struct {
     uint32_t listed;
     uint32_t leader_room;
     rs_device_memory digits; /* of a place of slots; NULL: the permutation is another */
-    uint32_t digit_counts[RS_SLOTS_PHASES];
+    uint32_t digit_counts[RS_SLOTS_PHASES]; /* that the kernels have room for */
     rs_device_memory positions; /* where pieces start, where they end, leaders if listed; or NULL */
 } rs_chains_plan;
 
@@ -69,6 +70,14 @@ typedef struct {
 restride_status rs_chains_by_families(const rs_chains_planning *p);
 restride_status rs_chains_by_walks(const rs_chains_planning *p);
 
+/* ---- the digits of slots (digits.c) ---- */
+
+/* Puts them into the device's memory, plan->digits, and tells what room each phase has. The plan's
+ * words are known. */
+restride_status rs_chains_keep_digits(rs_device_stage *stage, rs_chains_plan *plan,
+                                      const rs_slots *slots);
+size_t rs_chains_digits_bytes(const rs_chains_plan *plan);
+
 /* ---- what both need (chains.c) ---- */
 
 /* Long pieces where there is much to move, short ones where there is little, and as long as the
@@ -81,6 +90,9 @@ size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t piece
 /* Within the limit. */
 size_t rs_chains_most_pieces(const rs_chains_planning *p);
 size_t rs_chains_most_leaders(const rs_chains_planning *p);
+
+/* The bits of all numbers below `total`, which is more than 0. */
+uint32_t rs_chains_bits(uint64_t total);
 
 size_t rs_chains_position_bytes(const rs_chains_plan *plan);
 

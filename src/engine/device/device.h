@@ -51,6 +51,7 @@ typedef struct {
 extern const char rs_device_blocks_kernels[];
 extern const char rs_device_boxes_kernels[];
 extern const char rs_device_chains_kernels[];
+extern const char rs_device_walks_kernels[];
 extern const char rs_device_claims_kernels[];
 extern const char rs_device_families_kernels[];
 extern const char rs_device_irregular_kernels[];

@@ -8,9 +8,14 @@
  * digits: the rows' number begins at down * step; the place's lower and upper part have a table
  * each, so no division is left.
  *
- * The host defines UNIT_WORDS, VECTOR (words that are accessed together, in as many elements; 1
- * where an element is several words) and WIDE, their type.
+ * The host defines SINGLE where elements are words, VECTOR (words that are accessed together, in as
+ * many elements; 1 where an element is several words) and WIDE, their type.
  */
+#ifdef SINGLE
+#define UNIT_WORDS 1u
+#else
+#define UNIT_WORDS unit_words
+#endif
 #define PLACES_OF_A_BANK (128 / (uint)sizeof(WORD))
 #define PADDING (sizeof(WORD) < 4 ? 4 / (uint)sizeof(WORD) : 1)
 
@@ -34,12 +39,12 @@ FUNCTION uint sum_digits(GLOBAL const uint *digits, uint count, uint number)
 
 /* Where the word of the box that belongs at a place is on chip. */
 FUNCTION uint source_cell(uint word, LOCAL const uint *lower, LOCAL const uint *upper, uint low,
-                          uint low_magic)
+                          uint low_magic, uint unit_words, uint unit_magic)
 {
-    uint place = word / UNIT_WORDS;
+    uint place = divide_small(word, unit_magic);
     uint high = divide_small(place, low_magic);
     uint from = upper[high] + lower[place - high * low];
-    return cell_of(from * UNIT_WORDS + word % UNIT_WORDS);
+    return cell_of((from - place) * UNIT_WORDS + word);
 }
 
 /* `counts` has those of the digits of the box, of rows, of the lower and of the upper part of a
@@ -47,7 +52,7 @@ FUNCTION uint source_cell(uint word, LOCAL const uint *lower, LOCAL const uint *
 KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
                      GLOBAL const uint *box_digits, uint counts, uint rows, uint run, uint width,
                      uint across, uint down, uint step, uint low, uint room,
-                     LOCAL_ARRAY(WORD, cells))
+                     uint unit_words, LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     uint volume = rows * run;
@@ -74,6 +79,7 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
     uint filled_words = filled * UNIT_WORDS / VECTOR;
     uint magic = small_magic(run_words);
     uint low_magic = small_magic(low);
+    uint unit_magic = small_magic(UNIT_WORDS);
     GLOBAL WORD *matrix = data + first + GROUP_ID_2 * matrix_words;
     UNROLL_4
     for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
@@ -97,7 +103,8 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
             UNROLL
             for (uint k = 0; k < VECTOR; k++)
                 ((WORD *)&wide)[k] =
-                    cells[source_cell(i * VECTOR + k, lower, upper, low, low_magic)];
+                    cells[source_cell(i * VECTOR + k, lower, upper, low, low_magic, UNIT_WORDS,
+                                      unit_magic)];
             *(GLOBAL WIDE *)(matrix + (ulong)row_starts[row] * UNIT_WORDS + x * VECTOR) = wide;
         }
     }

@@ -8,7 +8,7 @@
  * overwrites, is saved into scratch. Then the pieces are independent of each other. Short cycles
  * move whole, their first super-element kept in a register; `leaders` names a position of each.
  *
- * Where the pieces begin follows from arithmetic (families.cl), or, with WALKS, from walks: some
+ * Where the pieces begin follows from arithmetic (families.cl), or from walks (walks.cl): some
  * positions, picked as if by chance, cut the longer cycles, which are divided from there on.
  *
  * Every work-item has up to SPLIT words of a super-element and follows them through the whole
@@ -27,7 +27,7 @@
  * at a position are `step` words further on for each.
  */
 #ifdef REVERSE
-#define PLACE_PARAMETERS uint words
+#define PLACE_PARAMETERS uint words, uint lanes
 #define FIELD_START(position) 0
 #define FIELD_WORD(position) 0
 #define FIELD_TURN(position) 0
@@ -35,7 +35,7 @@
 #define NEXT(position, turn) source(position, SHAPE)
 #define STEP_WORDS words
 #else
-#define PLACE_PARAMETERS uint words, uint row_words
+#define PLACE_PARAMETERS uint words, uint lanes, uint row_words
 #define FIELD_START(position) (POSITION)(panel_of(position, SHAPE) * a)
 #define FIELD_WORD(position) (panel_of(position, SHAPE) * words)
 #define FIELD_TURN(position) remainder_of(panel_of(position, SHAPE) * c, a, magic_a)
@@ -138,7 +138,6 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
     move_last(slice, step, lane, lanes, width, places, end, last);
 }
 
-#define LANES ((words + SPLIT - 1) / SPLIT)
 #define MATRIX (data + first + GROUP_ID_2 * matrix_words)
 
 /* Which piece (or cycle) and which lane of it this work-item has; false when it has none. */
@@ -166,7 +165,6 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
     SHAPE_BEGIN
     ulong piece;
     uint lane;
-    uint lanes = LANES;
     if (!find_item(GLOBAL_ID, pieces, lanes, &piece, &lane))
         return;
     POSITION end = positions[ENDS + piece];
@@ -191,7 +189,6 @@ KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
     ulong id = is_cycle ? GLOBAL_ID : GLOBAL_ID - cycle_groups * LOCAL_SIZE;
     ulong item;
     uint lane;
-    uint lanes = LANES;
     if (!find_item(id, is_cycle ? leader_count : pieces, lanes, &item, &lane))
         return;
     POSITION start;

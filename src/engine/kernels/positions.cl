@@ -8,8 +8,9 @@
  *               (row * b + p * c) mod a; magic_b is not used
  *     FEW_ROWS  the same with less than 2^16 rows, so that products have 32 bits
  *     DIGITS    so many digits, in phases of FIRST, SECOND and THIRD of them (engine/slots.h),
- * whose table has the extent, a magic and a shift that divide by it, and both weights of each;
- * REVERSE as well
+ * whose table has a magic and a shift that divide by the extents before it, and both weights of its
+ * quotient for each; the first digit has no quotient, and 1 for a magic in a phase that is there;
+ * zeros behind the last; REVERSE as well
  *
  * The magic of a divisor is floor((2^32 - 1) / divisor) for REVERSE with positions of 32 bits, and
  * floor((2^64 - 1) / divisor) otherwise, but magic_b of FEW_ROWS is the short one of `a`.
@@ -52,23 +53,30 @@ FUNCTION ulong divide_64(ulong number, ulong divisor, ulong magic, ulong *remain
 }
 
 #ifdef DIGITS
-enum { EXTENT, MAGIC, SHIFT, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS };
+enum { MAGIC, SHIFT, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS, FEW_DIGITS = 3 };
 
-/* The digits of a number; what they are in the sum, and in the number of the next phase. */
-FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
+/* What digits `from` to `to` of a number are in the sum, and in the number of the next phase. */
+FUNCTION uint sum_digits(const uint *digits, uint from, uint to, uint number, uint *sum)
 {
     uint next = 0;
     UNROLL
-    for (uint i = 0; i < count; i++) {
+    for (uint i = from; i < to; i++) {
         const uint *d = digits + DIGIT_NUMBERS * i;
-        uint digit = number;
-        if (i + 1 < count) {
-            number = MULTIPLY_HIGH_32(number, d[MAGIC]) >> d[SHIFT]; /* exact below 2^31 */
-            digit -= number * d[EXTENT];
-        }
-        *sum += digit * d[WEIGHT];
-        next += digit * d[NEXT_WEIGHT];
+        uint quotient =
+            i == 0 ? number : MULTIPLY_HIGH_32(number, d[MAGIC]) >> d[SHIFT]; /* below 2^31 */
+        *sum += quotient * d[WEIGHT];
+        next += quotient * d[NEXT_WEIGHT];
     }
+    return next;
+}
+
+/* Few phases have more than FEW_DIGITS, and few permutations all phases. */
+FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
+{
+    const uint few = count < FEW_DIGITS ? count : FEW_DIGITS;
+    uint next = sum_digits(digits, 0, few, number, sum);
+    if (count > few && digits[DIGIT_NUMBERS * few + MAGIC] != 0)
+        next += sum_digits(digits, few, count, number, sum);
     return next;
 }
 
@@ -76,9 +84,9 @@ FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
 {
     uint sum = 0;
     uint next = sum_phase(digits, FIRST, position, &sum);
-    if (SECOND != 0)
+    if (SECOND != 0 && digits[DIGIT_NUMBERS * FIRST + MAGIC] != 0)
         next = sum_phase(digits + DIGIT_NUMBERS * FIRST, SECOND, next, &sum);
-    if (THIRD != 0)
+    if (THIRD != 0 && digits[DIGIT_NUMBERS * (FIRST + SECOND) + MAGIC] != 0)
         sum_phase(digits + DIGIT_NUMBERS * (FIRST + SECOND), THIRD, next, &sum);
     return sum;
 }

@@ -1,7 +1,6 @@
 /*
  * Where the cycles of a permutation are cut, found by walks over positions alone.
  */
-#ifdef WALKS
 /* ---- before the run: indices alone ---- */
 
 /*
@@ -220,4 +219,3 @@ KERNEL join_marks(TABLE_PARAMETERS, uint mark_count, ulong mark_items, uint bits
         walk_position((POSITION)(id - mark_items), mark_count, bits, short_length, piece_length,
                       TABLES, SHAPE);
 }
-#endif

@@ -6,15 +6,14 @@
  * are permuted besides, all columns alike: row p(r) of one side is row r of the other, before it
  * turns. C2R reads turned and writes permuted, R2C reads permuted and writes turned.
  *
- * A panel is PANEL_COLS columns wide and all rows high; a gang of blocks holds it together. A
+ * A panel is some columns wide and all rows high; a gang of blocks holds it together. A
  * member has a band of rows r. Turned, the band leans: its rows reach as many rows further as s
  * grows along the panel, and each row is read, or written, in one run but at the two ends. Behind
  * the gate, where all members have fetched, each stores its band at its new places.
  *
- * The host defines UNIT_WORDS, PANEL_COLS, THREADS, BLOCKS, SHUFFLE (0: rotation), C2R, and
- * PLACE_BYTES, which the permuted place of a row takes before the cells.
+ * The host defines PANEL_WORDS (from one row of a panel to the next on chip), THREADS, BLOCKS, SHUFFLE
+ * (0: rotation), C2R, and PLACE_BYTES, which the permuted place of a row takes before the cells.
  */
-#define PANEL_WORDS (PANEL_COLS * UNIT_WORDS)
 
 typedef struct {
     uint rows, cols;
@@ -22,6 +21,7 @@ typedef struct {
     uint inverse; /* of b modulo a */
     ulong magic;  /* 2^64 / a */
     ulong row_words;
+    uint unit_words;
 } shape;
 
 /* Where row r is on the permuted side: with q(i) = i * cols - i / a modulo rows, p is the inverse
@@ -68,7 +68,7 @@ typedef struct {
 #define EACH_WORD                                                                                  \
     for (uint inside = threadIdx.x < ROWS_AT_ONCE * ROW_THREADS ? threadIdx.x % ROW_THREADS        \
                                                                 : PANEL_WORDS;                     \
-         inside < b->width * UNIT_WORDS; inside += ROW_THREADS)
+         inside < b->width * s->unit_words; inside += ROW_THREADS)
 /* Signed, so that the compiler may count the turns beforehand and unroll them. */
 #define EACH_ROW(from, to)                                                                         \
     _Pragma("unroll 8") for (int row = (int)((from) + threadIdx.x / ROW_THREADS); row < (int)(to); \
@@ -97,7 +97,7 @@ FUNCTION void copy_straight(word *cells, const band *b, const shape *s, uint ins
 FUNCTION void copy_rows(word *cells, const band *b, const shape *s, uint inside, uint from, uint to,
                         bool edge, bool to_chip)
 {
-    uint shift = turn_of(s, b->left + inside / UNIT_WORDS) - b->turn;
+    uint shift = turn_of(s, b->left + inside / s->unit_words) - b->turn;
     EACH_ROW(from, to)
     {
         uint at = b->start + (uint)row;
@@ -133,7 +133,7 @@ FUNCTION void copy_band(word *cells, const band *b, const shape *s, bool to_chip
 
 KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, ulong cols,
                        ulong divisor, ulong inverse, ulong magic, ulong band_rows,
-                       ulong member_count, ulong *counters)
+                       ulong member_count, ulong *counters, ulong panel_cols, ulong unit_words)
 {
     STORAGE(cells);
     uint *places = (uint *)cells;
@@ -145,12 +145,13 @@ KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, u
                (uint)(rows / divisor),
                (uint)inverse,
                magic,
-               cols * UNIT_WORDS};
+               cols * unit_words,
+               (uint)unit_words};
     uint members = (uint)member_count;
     uint gang = blockIdx.x / members;
     uint rank = blockIdx.x - gang * members;
     uint gangs = gridDim.x / members;
-    ulong panels_each = (cols + PANEL_COLS - 1) / PANEL_COLS;
+    ulong panels_each = (cols + panel_cols - 1) / panel_cols;
     band b;
     b.first = rank * (uint)band_rows;
     b.rows = b.first < s.rows ? min((uint)band_rows, s.rows - b.first) : 0;
@@ -162,12 +163,12 @@ KERNEL shuffle_columns(word *data, ulong outer_words, ulong outer, ulong rows, u
 #endif
     for (ulong panel = gang; panel < panels_each * outer; panel += gangs) {
         ulong matrix = panel / panels_each;
-        b.left = (uint)(panel - matrix * panels_each) * PANEL_COLS;
-        b.width = min((uint)PANEL_COLS, s.cols - b.left);
+        b.left = (uint)(panel - matrix * panels_each) * (uint)panel_cols;
+        b.width = min((uint)panel_cols, s.cols - b.left);
         b.turn = turn_of(&s, b.left);
         b.start = (uint)(((ulong)b.first + b.turn) % s.rows);
         b.lean = turn_of(&s, b.left + b.width - 1) - b.turn;
-        b.place = data + matrix * outer_words + (size_t)b.left * UNIT_WORDS;
+        b.place = data + matrix * outer_words + (size_t)b.left * unit_words;
         copy_band(cells, &b, &s, true);
         drain();
         gate(counters + gang * 16, members);

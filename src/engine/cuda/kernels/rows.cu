@@ -7,9 +7,15 @@
  * Threads begin where the row's first line does, so that no warp touches a line more than it has
  * words. With elements of several words that is done for the words alone.
  *
- * The host defines UNIT_WORDS, THREADS, BLOCKS and C2R; before the cells there are LINE_WORDS
+ * The host defines UNIT_WORDS (0: what the launch says), THREADS, BLOCKS and C2R; before the cells there are LINE_WORDS
  * numbers.
  */
+#if UNIT_WORDS == 0
+#define UNIT unit
+#else
+#define UNIT UNIT_WORDS
+#endif
+
 /* Narrow words pass through registers, so as many are under way as one turn has. */
 #if WORD_BYTES < 4
 #define UNROLLED _Pragma("unroll 16")
@@ -18,8 +24,9 @@
 #endif
 
 KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count, ulong col_count,
-                    ulong group_cols /* b */)
+                    ulong group_cols /* b */, ulong unit_words)
 {
+    const uint unit = (uint)unit_words;
     STORAGE(cells);
     uint *products = (uint *)cells; /* of 0 to LINE_WORDS - 1 and rows, modulo cols */
     cells += LINE_WORDS * sizeof(uint) / sizeof(word);
@@ -34,12 +41,12 @@ KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count,
     for (ulong item = blockIdx.x; item < outer * rows; item += gridDim.x) {
         ulong matrix = item / rows;
         uint row = (uint)(item - matrix * rows);
-        word *place = data + matrix * outer_words + (size_t)row * cols * UNIT_WORDS;
+        word *place = data + matrix * outer_words + (size_t)row * cols * UNIT;
         uint before = inside_line(place);
         uint first = threadIdx.x >= before ? threadIdx.x - before : threadIdx.x + THREADS - before;
 #if !C2R
         UNROLLED
-        for (uint x = first; x < cols * UNIT_WORDS; x += THREADS)
+        for (uint x = first; x < cols * UNIT; x += THREADS)
             fetch(cells + x, place + x);
         drain();
         __syncthreads();
@@ -62,11 +69,11 @@ KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count,
             other = other < cols ? other : other - cols;
             product += step;
             product = product < cols ? product : product - cols;
-            for (uint w = 0; w < UNIT_WORDS; w++)
+            for (uint w = 0; w < UNIT; w++)
 #if C2R
-                fetch(cells + other * UNIT_WORDS + w, place + (size_t)j * UNIT_WORDS + w);
+                fetch(cells + other * UNIT + w, place + (size_t)j * UNIT + w);
 #else
-                place[(size_t)j * UNIT_WORDS + w] = cells[other * UNIT_WORDS + w];
+                place[(size_t)j * UNIT + w] = cells[other * UNIT + w];
 #endif
         }
 #if C2R
@@ -74,7 +81,7 @@ KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count,
         __syncthreads();
         first = threadIdx.x >= before ? threadIdx.x - before : threadIdx.x + THREADS - before;
 #pragma unroll 8
-        for (uint x = first; x < cols * UNIT_WORDS; x += THREADS)
+        for (uint x = first; x < cols * UNIT; x += THREADS)
             place[x] = cells[x];
 #endif
         __syncthreads();

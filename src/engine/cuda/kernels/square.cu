@@ -2,8 +2,8 @@
  * A square matrix: mirror tiles change places through shared memory; a block takes one pair, or a
  * tile of the diagonal.
  *
- * The host defines THREADS, BLOCKS and CONSTANT (1: how tiles are cut is in TILE, elements along a side,
- * TILE_PITCH and UNIT_WORDS, too; 0: it comes with the launch alone, and tiles have fewer than 2^16 words).
+ * The host defines THREADS (at most), BLOCKS and CONSTANT (1: how tiles are cut is in TILE, elements
+ * along a side, TILE_PITCH and UNIT_WORDS, too; 0: it comes with the launch alone, and tiles have fewer than 2^16 words).
  */
 typedef struct {
     uint tile, pitch, unit;
@@ -27,10 +27,17 @@ typedef struct {
 #define BY_UNIT(t, x) divide_small(x, (t)->unit_magic)
 #endif
 
+/* Constant where a thread then stays in its column. */
+#if CONSTANT && THREADS % (TILE * UNIT_WORDS) == 0
+#define STEP THREADS
+#else
+#define STEP LOCAL_SIZE
+#endif
+
 FUNCTION void fetch_tile(const tiling *t, word *tile, const word *from, uint rows, uint cols,
                          ulong row_words)
 {
-    for (uint x = threadIdx.x; x < TILE_OF(t) * SIDE_WORDS(t); x += THREADS) {
+    for (uint x = threadIdx.x; x < TILE_OF(t) * SIDE_WORDS(t); x += STEP) {
         uint row = BY_SIDE(t, x);
         uint inside = x - row * SIDE_WORDS(t);
         if (row < rows && inside < cols * UNIT_OF(t))
@@ -43,7 +50,7 @@ FUNCTION void store_tile(const tiling *t, word *to, const word *tile, uint rows,
                          ulong row_words)
 {
 #pragma unroll 4
-    for (uint x = threadIdx.x; x < TILE_OF(t) * SIDE_WORDS(t); x += THREADS) {
+    for (uint x = threadIdx.x; x < TILE_OF(t) * SIDE_WORDS(t); x += STEP) {
         uint col = BY_SIDE(t, x);
         uint inside = x - col * SIDE_WORDS(t);
         uint row = BY_UNIT(t, inside);
