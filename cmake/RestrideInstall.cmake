@@ -4,7 +4,7 @@
 #   LIBDIR/librestride_mpi.so.X.Y.Z       groups of MPI processes, where MPI was found
 #   lib/restride/librestride_layer.so     the OpenCL layer, always at this place relative to bin/restride
 #   lib/restride/librestride_loader.so    what puts it upon loaders that know no layers, likewise
-#   lib/restride/kernels/                 of the CUDA engine, where RESTRIDE_CUDA_ARCHITECTURES asks for them
+#   lib/restride/kernels/                 of the CUDA engine, as RESTRIDE_CUDA_ARCHITECTURES says
 #   lib/restride/restride-rewrite         the rewriter, likewise; restride-analyze, the analyzer
 #   lib/restride/librestride_recorder.so  what Oclgrind loads for restride sim
 #   share/man/, share/bash-completion/
@@ -32,7 +32,7 @@ if(RESTRIDE_OPENCL)
 else()
   list(APPEND HEADER_FILTER PATTERN opencl.h EXCLUDE)
 endif()
-if(RESTRIDE_CUDA_ARCHITECTURES)
+if(TARGET precompiled_kernels)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/kernels DESTINATION lib/restride)
 endif()
 if(NOT RESTRIDE_CUDA)

@@ -86,8 +86,9 @@ restride_status rs_cuda_kernel_create(rs_cuda_kernel *kernel, const rs_cuda_engi
 restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, rs_cuda_source source,
                              const rs_cuda_define *defines, size_t define_count,
                              rs_cuda_module *module);
-/* A kernel that was compiled with this library (installed.c); *image is the caller's to free. */
-bool rs_cuda_read_installed(const char *key, rs_text *image);
+/* A kernel that was compiled with this library for an architecture (installed.c); *image is the
+ * caller's to free. */
+bool rs_cuda_read_installed(int architecture, const char *key, rs_text *image);
 
 void rs_cuda_forget_programs(const rs_cuda_engine *engine);
 

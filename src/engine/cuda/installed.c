@@ -1,4 +1,4 @@
-/* Kernels that were compiled with this library and lie beside it: lib/restride/kernels. */
+/* Kernels that were compiled with this library and lie beside it: lib/restride/kernels/sm_90. */
 #include "engine/cuda/cuda.h"
 
 #include "base/store.h"
@@ -29,19 +29,20 @@ static bool find_own_folder(char folder[PATH_MAX])
     return slash != NULL;
 }
 
-bool rs_cuda_read_installed(const char *key, rs_text *image)
+/* From a library in lib or lib/TRIPLET, from the layer in lib/restride, from a program in bin; in a
+ * build folder. */
+static const char *const places[] = {"restride/kernels", "../restride/kernels", "kernels",
+                                     "../lib/restride/kernels", "../lib/kernels"};
+
+bool rs_cuda_read_installed(int architecture, const char *key, rs_text *image)
 {
-    /* From a library in lib or lib/TRIPLET, from the layer in lib/restride, from a program in bin;
-     * in a build folder. */
-    static const char *const places[] = {"restride/kernels", "../restride/kernels", "kernels",
-                                         "../lib/restride/kernels", "../lib/kernels"};
     char own[PATH_MAX];
-    char path[PATH_MAX + 32];
+    char path[PATH_MAX + 64];
     bool found = false;
     if (!find_own_folder(own))
         return false;
     for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", own, places[i]);
+        snprintf(path, sizeof path, "%s/%s/sm_%d", own, places[i], architecture);
         found = rs_store_read_installed(path, key, strlen(key), image);
     }
     return found;

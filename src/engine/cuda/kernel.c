@@ -96,14 +96,37 @@ static bool load_image(const rs_cuda_engine *engine, const rs_text *image, rs_cu
     return engine->api->cuModuleLoadData(module, image->data) == 0;
 }
 
-static bool load_kept(const rs_cuda_engine *engine, const char *key, rs_cuda_module *module)
+/* NULL when memory is short. */
+static char *write_key(int architecture, const char *text)
+{
+    rs_text key = RS_TEXT_EMPTY;
+    rs_text_format(&key, "--gpu-architecture=sm_%d\n", architecture);
+    rs_text_add_string(&key, text);
+    return rs_text_take(&key);
+}
+
+static bool load_installed(const rs_cuda_engine *engine, int architecture, const char *text,
+                           rs_cuda_module *module)
 {
     rs_text image = RS_TEXT_EMPTY;
-    bool loaded = rs_cuda_read_installed(key, &image) && load_image(engine, &image, module);
+    char *key = write_key(architecture, text);
+    bool loaded = key != NULL && rs_cuda_read_installed(architecture, key, &image) &&
+                  load_image(engine, &image, module);
     rs_text_free(&image);
-    if (!loaded)
-        loaded = rs_store_read(stored_kind, key, strlen(key), &image) &&
-                 load_image(engine, &image, module);
+    free(key);
+    return loaded;
+}
+
+/* Devices run what was compiled for the first of their generation: 8.9 what was for 8.0. */
+static bool load_kept(const rs_cuda_engine *engine, const char *text, const char *key,
+                      rs_cuda_module *module)
+{
+    const int first = engine->architecture / 10 * 10;
+    rs_text image = RS_TEXT_EMPTY;
+    bool loaded = load_installed(engine, engine->architecture, text, module) ||
+                  (first != engine->architecture && load_installed(engine, first, text, module)) ||
+                  (rs_store_read(stored_kind, key, strlen(key), &image) &&
+                   load_image(engine, &image, module));
     rs_text_free(&image);
     return loaded;
 }
@@ -113,15 +136,12 @@ static restride_status load_new(const rs_cuda_engine *engine, const char *name, 
 {
     char architecture[48];
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", engine->architecture);
-    rs_text key_text = RS_TEXT_EMPTY;
-    rs_text_format(&key_text, "%s\n", architecture);
-    rs_text_add_string(&key_text, text);
-    char *key = rs_text_take(&key_text);
+    char *key = write_key(engine->architecture, text);
     if (key == NULL)
         return rs_fail_memory("a kernel's source");
     rs_text image = RS_TEXT_EMPTY;
     restride_status status = RESTRIDE_OK;
-    if (!load_kept(engine, key, module)) {
+    if (!load_kept(engine, text, key, module)) {
         status = compile(name, text, architecture, &image);
         if (status == RESTRIDE_OK) {
             rs_cuda_result code = engine->api->cuModuleLoadData(module, image.data);

@@ -12,23 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_RANK = 5 };
-
-/*
- * Arrays on chip have a kernel for each way to cut them, too many to be compiled beforehand. Only
- * those are planned here whose sides are all multiples of TILE, and so have few (the linker's
- * --wrap).
- */
-enum { TILE = 64 };
-static bool is_tiled;
-/* NOLINTBEGIN(bugprone-reserved-identifier) */
-size_t __wrap_rs_cuda_on_chip_arrays(const void *engine, const void *task);
-size_t __real_rs_cuda_on_chip_arrays(const void *engine, const void *task);
-size_t __wrap_rs_cuda_on_chip_arrays(const void *engine, const void *task)
-{
-    return is_tiled ? __real_rs_cuda_on_chip_arrays(engine, task) : 0;
-}
-/* NOLINTEND(bugprone-reserved-identifier) */
+enum { MOST_RANK = 5, TILE = 64 };
 
 static uint64_t state = UINT64_C(88172645463325252);
 
@@ -56,14 +40,6 @@ typedef struct {
     int permutation[MOST_RANK];
     size_t unit;
 } problem;
-
-static bool is_multiple(const problem *p, size_t number)
-{
-    for (int i = 0; i < p->rank; i++)
-        if (p->dims[i] % number != 0)
-            return false;
-    return true;
-}
 
 static double bytes_of(const problem *p)
 {
@@ -113,7 +89,6 @@ int main(int argc, char **argv)
     for (long left = strtol(argv[1], NULL, 10); !failed && left > 0; left--) {
         const problem p = random_problem(strtod(argv[2], NULL));
         restride_plan *plan = NULL;
-        is_tiled = is_multiple(&p, TILE);
         failed = restride_plan_permute(&plan, engine, p.rank, p.dims, p.permutation, p.unit) !=
                  RESTRIDE_OK;
         restride_plan_destroy(plan);
