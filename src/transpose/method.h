@@ -41,9 +41,8 @@ struct rs_method {
 };
 
 /* Adds a stage over the whole matrices of a problem, which a method changes as it wants it. */
-static inline rs_transpose_task *rs_method_add_stage(rs_stage_choice *choice,
-                                                     const rs_problem *problem,
-                                                     rs_transpose_method method)
+static inline rs_transpose_task *
+rs_method_add_stage(rs_stage_choice *choice, const rs_problem *problem, rs_transpose_method method)
 {
     const rs_matrices *m = problem->matrices;
     rs_transpose_task *task = &choice->tasks[choice->count++];

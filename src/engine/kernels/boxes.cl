@@ -51,8 +51,8 @@ FUNCTION uint source_cell(uint word, LOCAL const uint *lower, LOCAL const uint *
  * place, eight bits each; `room` are the words of all cells. */
 KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
                      GLOBAL const uint *box_digits, uint counts, uint rows, uint run, uint width,
-                     uint across, uint down, uint step, uint low, uint room,
-                     uint unit_words, LOCAL_ARRAY(WORD, cells))
+                     uint across, uint down, uint step, uint low, uint room, uint unit_words,
+                     LOCAL_ARRAY(WORD, cells))
 {
     LOCAL_BEGIN(WORD, cells)
     uint volume = rows * run;
@@ -102,9 +102,8 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
             WIDE wide;
             UNROLL
             for (uint k = 0; k < VECTOR; k++)
-                ((WORD *)&wide)[k] =
-                    cells[source_cell(i * VECTOR + k, lower, upper, low, low_magic, UNIT_WORDS,
-                                      unit_magic)];
+                ((WORD *)&wide)[k] = cells[source_cell(i * VECTOR + k, lower, upper, low, low_magic,
+                                                       UNIT_WORDS, unit_magic)];
             *(GLOBAL WIDE *)(matrix + (ulong)row_starts[row] * UNIT_WORDS + x * VECTOR) = wide;
         }
     }

@@ -1,8 +1,10 @@
 /*
- * precompile COUNT LEAST_BYTES: plans so many random transpositions and permutations of arrays of
- * at least so many bytes on the CUDA device, so that their kernels are compiled and stored. The
- * build runs it with a driver that has no device (driver.c) and a store of its own.
+ * precompile COUNT LEAST_BYTES [times]: plans so many random transpositions and permutations of
+ * arrays of at least so many bytes on the CUDA device, so that their kernels are compiled and
+ * stored. The build runs it with a driver that has no device (driver.c) and a store of its own.
+ * With "times" each is planned twice, and the time of the second plans is shown.
  */
+#include "engine/open.h"
 #include "restride/cuda.h"
 #include "restride/transpose.h"
 
@@ -11,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 enum { MOST_RANK = 5, TILE = 64 };
 
@@ -78,23 +82,67 @@ static problem random_problem(double least_bytes)
     return p;
 }
 
+/* Milliseconds; negative after a failure. */
+static double plan_once(restride_engine *engine, const problem *p)
+{
+    struct timespec start;
+    struct timespec end;
+    restride_plan *plan = NULL;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    restride_status status =
+        restride_plan_permute(&plan, engine, p->rank, p->dims, p->permutation, p->unit);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    restride_plan_destroy(plan);
+    return status == RESTRIDE_OK ? 1e3 * (double)(end.tv_sec - start.tv_sec) +
+                                       1e-6 * (double)(end.tv_nsec - start.tv_nsec)
+                                 : -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *left = a;
+    const double *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static void show_times(double *times, size_t count)
+{
+    qsort(times, count, sizeof *times, compare);
+    size_t within = 0;
+    while (within < count && times[within] <= 1)
+        within++;
+    printf("%zu plans: half within %.3f ms, 99 %% within %.3f, the longest %.3f; %.2f %% within 1 "
+           "ms\n",
+           count, times[count / 2], times[count / 100 * 99], times[count - 1],
+           100 * (double)within / (double)count);
+}
+
 int main(int argc, char **argv)
 {
     restride_engine *engine = NULL;
-    if (argc != 3) {
-        fprintf(stderr, "usage: precompile COUNT LEAST_BYTES\n");
+    const bool shows_times = argc == 4 && strcmp(argv[3], "times") == 0;
+    if (argc != 3 && !shows_times) {
+        fprintf(stderr, "usage: precompile COUNT LEAST_BYTES [times]\n");
         return 2;
     }
-    bool failed = restride_engine_create_cuda(&engine, NULL) != RESTRIDE_OK;
-    for (long left = strtol(argv[1], NULL, 10); !failed && left > 0; left--) {
+    const size_t count = strtoul(argv[1], NULL, 10);
+    double *times = calloc(count + 1, sizeof *times);
+    /* The driver without a device has a context, but nothing to be found. */
+    bool failed =
+        times == NULL || (shows_times ? rs_cuda_open(&engine, NULL)
+                                      : restride_engine_create_cuda(&engine, NULL)) != RESTRIDE_OK;
+    for (size_t i = 0; !failed && i < count; i++) {
         const problem p = random_problem(strtod(argv[2], NULL));
-        restride_plan *plan = NULL;
-        failed = restride_plan_permute(&plan, engine, p.rank, p.dims, p.permutation, p.unit) !=
-                 RESTRIDE_OK;
-        restride_plan_destroy(plan);
+        times[i] = plan_once(engine, &p);
+        if (shows_times && times[i] >= 0)
+            times[i] = plan_once(engine, &p);
+        failed = times[i] < 0;
     }
+    if (shows_times && !failed)
+        show_times(times, count);
     if (failed)
         fprintf(stderr, "precompile: %s\n", restride_last_error());
     restride_engine_destroy(engine);
+    free(times);
     return failed;
 }
