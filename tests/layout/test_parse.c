@@ -430,9 +430,33 @@ static void test_null_is_refused(void **state)
     assert_int_equal(restride_layout_parse(NULL, "i:3", "i"), RESTRIDE_INVALID_ARGUMENT);
 }
 
+/* A sentence quotes a long text without cutting a character in two. */
+static void test_quotes_whole_characters(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 60; before++) {
+        char text[400] = "";
+        for (size_t i = 0; i < before; i++)
+            strcat(text, i == 0 && before % 2 != 0 ? "x" : "\u00e9");
+        strcat(text, "i ");
+        for (size_t i = 0; i < 60; i++)
+            strcat(text, i == 0 && before % 3 != 0 ? "+" : "\u20ac");
+        restride_layout *layout;
+        assert_int_equal(restride_layout_parse(&layout, "i:4", text), RESTRIDE_SYNTAX);
+        const unsigned char *c = (const unsigned char *)restride_last_error();
+        while (*c != '\0') {
+            size_t more = *c < 0x80 ? 0 : *c >= 0xe0 ? 2 : 1;
+            assert_true((*c & 0xc0) != 0x80); /* no character begins in its middle */
+            for (c++; more > 0; more--, c++)
+                assert_true((*c & 0xc0) == 0x80);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quotes_whole_characters),
         cmocka_unit_test(test_members_lie_as_the_compiler_places_them),
         cmocka_unit_test(test_vectors_are_single_leaves),
         cmocka_unit_test(test_packed_members_have_no_padding),

@@ -401,6 +401,35 @@ static void test_threads_share_kept_plans(void **state)
     restride_engine_destroy(engine);
 }
 
+/* One engine, arrays of as many bytes, other axes: each call has a plan of its own. */
+static void test_axes_have_plans_of_their_own(void **state)
+{
+    (void)state;
+    static const size_t dims[][3] = {{4, 5, 6}, {5, 4, 6}, {2, 10, 6}, {4, 5, 6}};
+    static const int axes[][3] = {{2, 0, 1}, {2, 0, 1}, {1, 0, 2}, {0, 2, 1}};
+    enum { COUNT = 120 };
+    restride_engine *engine;
+    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    for (size_t round = 0; round < 2; round++)
+        for (size_t c = 0; c < sizeof dims / sizeof dims[0]; c++) {
+            const size_t *d = dims[c];
+            const size_t strides[] = {d[1] * d[2], d[2], 1};
+            const int *a = axes[c];
+            uint32_t data[COUNT];
+            for (uint32_t e = 0; e < COUNT; e++)
+                data[e] = e;
+            assert_int_equal(restride_permute_with(engine, data, sizeof data, 3, d, a, 4),
+                             RESTRIDE_OK);
+            for (size_t e = 0; e < COUNT; e++) {
+                size_t last = e % d[a[2]], middle = e / d[a[2]] % d[a[1]];
+                size_t first = e / d[a[2]] / d[a[1]];
+                assert_int_equal(data[e], first * strides[a[0]] + middle * strides[a[1]] +
+                                              last * strides[a[2]]);
+            }
+        }
+    restride_engine_destroy(engine);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "all") == 0) {
@@ -408,6 +437,7 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests(tests, NULL, NULL);
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_axes_have_plans_of_their_own),
         cmocka_unit_test(test_generated),
         cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_permute),

@@ -296,6 +296,22 @@ static void test_refusals(void **state)
     restride_engine_destroy(engine);
 }
 
+static void test_engine_without_stages(void **state)
+{
+    (void)state;
+    const size_t dims[] = {4, 5};
+    const int axes[] = {1, 0};
+    restride_engine *engine;
+    restride_plan *plan;
+    assert_int_equal(test_host_engine(&engine, 1), RESTRIDE_OK);
+    rs_engine_operations operations = *engine->operations;
+    operations.create_transpose = NULL;
+    engine->operations = &operations;
+    assert_int_equal(restride_plan_permute(&plan, engine, 2, dims, axes, 4), RESTRIDE_UNSUPPORTED);
+    assert_null(plan);
+    restride_engine_destroy(engine);
+}
+
 static void test_describe(void **state)
 {
     (void)state;
@@ -328,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_high_rank),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_engine_without_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
