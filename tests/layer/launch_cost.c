@@ -4,7 +4,7 @@
  * with: the least of many batches each, so that what a machine does besides does not count. For a
  * driver that does nothing at a launch (made_up_gpu.c).
  *
- * usage: launch_cost [BATCHES]
+ * usage: launch_cost [BATCHES [ARRAYS]], so many arrays of structures, 2 if not given
  */
 #include <CL/cl.h>
 #include <pthread.h>
@@ -12,15 +12,23 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ITEMS = 1024, FLOATS = 64, LAUNCHES = 1000 };
+enum { ITEMS = 1024, FLOATS = 64, LAUNCHES = 1000, MOST_ARRAYS = 30 };
 
-static const char source[] =
-    "typedef struct { float f[64]; } item;\n"
-    "__kernel void grow(__global item *items, __global const item *more, __global float *sums,\n"
-    "                   float by)\n"
-    "{ size_t i = get_global_id(0); float sum = 0;\n"
-    "  for (int k = 0; k < 64; k++) { items[i].f[k] += more[i].f[k] * by; sum += items[i].f[k]; }\n"
-    "  sums[i] = sum; }\n";
+/* Adds up all members of all arrays. */
+static const char *make_source(int arrays)
+{
+    static char text[4096];
+    size_t end = (size_t)sprintf(text, "typedef struct { float f[64]; } item;\n"
+                                       "__kernel void grow(__global float *sums, float by");
+    for (int i = 0; i < arrays; i++)
+        end += (size_t)sprintf(text + end, ", __global const item *a%d", i);
+    end += (size_t)sprintf(text + end, ")\n{ size_t i = get_global_id(0); float sum = 0;\n"
+                                       "  for (int k = 0; k < 64; k++)\n    sum += by");
+    for (int i = 0; i < arrays; i++)
+        end += (size_t)sprintf(text + end, " + a%d[i].f[k]", i);
+    sprintf(text + end, ";\n  sums[i] = sum; }\n");
+    return text;
+}
 
 static void check(cl_int error, const char *what)
 {
@@ -55,11 +63,12 @@ static void lock_and_unlock(void)
 int main(int argc, char **argv)
 {
     const int batches = argc > 1 ? atoi(argv[1]) : 200;
+    const int arrays = argc > 2 ? atoi(argv[2]) : 2;
     const float by = 2;
-    const char *text = source;
+    const char *text = make_source(arrays);
     cl_platform_id platform;
     cl_device_id device;
-    cl_mem buffers[3];
+    cl_mem buffers[1 + MOST_ARRAYS];
     cl_int error;
     double least = 1, least_of_lock = 1;
     check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
@@ -69,13 +78,14 @@ int main(int argc, char **argv)
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
     cl_kernel kernel = clCreateKernel(program, "grow", &error);
-    for (cl_uint i = 0; i < 3; i++) {
+    for (cl_uint i = 0; i <= (cl_uint)arrays; i++) {
         buffers[i] = clCreateBuffer(context, CL_MEM_READ_WRITE, ITEMS * FLOATS * sizeof(float),
                                     NULL, &error);
         check(error, "clCreateBuffer");
-        check(clSetKernelArg(kernel, i, sizeof buffers[i], &buffers[i]), "clSetKernelArg");
+        check(clSetKernelArg(kernel, i > 0 ? i + 1 : 0, sizeof buffers[i], &buffers[i]),
+              "clSetKernelArg");
     }
-    check(clSetKernelArg(kernel, 3, sizeof by, &by), "clSetKernelArg");
+    check(clSetKernelArg(kernel, 1, sizeof by, &by), "clSetKernelArg");
     for (int batch = 0; batch < batches; batch++) {
         double start = seconds();
         for (int i = 0; i < LAUNCHES; i++)
@@ -90,7 +100,7 @@ int main(int argc, char **argv)
         least_of_lock = taken_by_lock < least_of_lock ? taken_by_lock : least_of_lock;
     }
     printf("%.1f %.1f\n", least * 1e9, least_of_lock * 1e9);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i <= arrays; i++)
         clReleaseMemObject(buffers[i]);
     clReleaseKernel(kernel);
     clReleaseProgram(program);

@@ -1,6 +1,7 @@
 /* An API without a driver: see made_up_api.h. */
 #include "made_up_api.h"
 
+#include "layer/core/choice.h"
 #include "layer/core/timing.h"
 
 #include <stdio.h>
@@ -54,6 +55,13 @@ rs_device_layout device_layouts[LAYOUTS][DEVICES];
 
 const int rs_api_lost = -5, rs_api_no_memory = -6;
 const char rs_api_lost_name[] = "LOST";
+
+/* No kernel of this API is rewritten. */
+rs_forms_state rs_kernel_forms(rs_kernel *kernel)
+{
+    kernel->lacks_forms = "no kernel is rewritten";
+    return RS_FORMS_NEVER;
+}
 
 unsigned pick(unsigned count)
 {

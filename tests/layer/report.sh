@@ -16,7 +16,7 @@ browse() {
 
 export MADE_UP_TIMES="grow 400 80, aos_to_asta 520 520, asta_to_aos 520 520, plain 200 200"
 OPENCL_LAYERS=$gpu expect 0 "$restride" run --report "$work/report.html" --report "$work/report.json" -- \
-    "$sequence" wzzzzzzzzzzlllllllllsllllllllr 32768
+    "$sequence" wzzzzzzzzzzlfllllllllsllllllllr 32768
 says err '^restride: 1 kernel argument in the ASTA layout, 1 possible, 1 kept; 18 launches'
 [ "$(wc -l <"$work/err")" -eq 2 ] || complain "the summary has another number of lines"
 grep -q '"conversion": "there"' "$work/report.json" || complain "the JSON has no time line"

@@ -197,6 +197,38 @@ static void test_causes(void **state)
     }
 }
 
+/* What an earlier run was told of the compiler's macros is checked before anything is built by it.
+ */
+static void test_other_macros(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *macro, *told;
+    } runs[] = {{"NONE=", "1 possible, 0 kept"},
+                {"MADE_UP_MACRO=1", "predefines other macros than in an earlier run"},
+                {"MADE_UP_MACRO=1", "1 possible, 0 kept"}};
+    char source[128], cache[128];
+    snprintf(source, sizeof source, "%s", in_folder("source.cl"));
+    snprintf(cache, sizeof cache, "%s", in_folder("macros"));
+    FILE *file = fopen(source, "w");
+    assert_non_null(file);
+    fputs("typedef struct { float x, y; } P;\n"
+          "#ifdef MADE_UP_MACRO\n#define W 2\n#else\n#define W 1\n#endif\n"
+          "kernel void f(global P *a) { a->x = W; }\n",
+          file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        assert_int_equal(
+            exit_status(run("env OPENCL_LAYERS=%s SOURCE=%s XDG_CACHE_HOME=%s %s %s run "
+                            "--policy asta -- %s of-file",
+                            MADE_UP_GPU, source, cache, runs[i].macro, RESTRIDE_PROGRAM,
+                            CASES_PROGRAM)),
+            0);
+        if (strstr(errors(), runs[i].told) == NULL)
+            fail_msg("run %zu: %s", i, errors());
+    }
+}
+
 /* A kernel that the program does not launch, and that could not change anyway, is kept for that. */
 static void test_causes_of_idle_kernels(void **state)
 {
@@ -275,13 +307,10 @@ static void test_times_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_binaries),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_times_of_plans),
-        cmocka_unit_test(test_causes),
-        cmocka_unit_test(test_causes_of_idle_kernels),
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_binaries),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_times_of_plans), cmocka_unit_test(test_causes),
+        cmocka_unit_test(test_other_macros),   cmocka_unit_test(test_causes_of_idle_kernels),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

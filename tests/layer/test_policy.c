@@ -37,6 +37,34 @@ static void test_median_of_the_last_samples(void **state)
     assert_int_equal(times.count, 6);
 }
 
+/* 3 % and 20 ms, of all builds together. */
+static void test_builds(void **state)
+{
+    (void)state;
+    assert_true(rs_policy_can_build(0.02, 0, 0));
+    assert_false(rs_policy_can_build(0.03, 0, 0.1));
+    assert_true(rs_policy_can_build(0.3, 0, 10));
+    assert_false(rs_policy_can_build(0.3, 0.1, 10));
+    assert_false(rs_policy_is_near_trial(1e-3));
+    assert_true(rs_policy_is_near_trial(0.02));
+}
+
+/* A GPU reads some hundred gigabytes a second of whole structures: launches on small buffers are
+ * taken for short, and that is corrected by what is measured. */
+static void test_guesses(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = {.predicted_ratio = 4};
+    known.remembered_own = rs_policy_guess(false, 5e6);
+    assert_true(rs_policy_was_short(&known, 1));
+    assert_false(rs_policy_wants_time(&known, false, 1, 4e-5, 0));
+    assert_true(rs_policy_wants_time(&known, false, 1, 4e-5, 1.1e-3));
+    known.remembered_own = rs_policy_guess(false, 345e6);
+    assert_false(rs_policy_was_short(&known, 1));
+    assert_true(rs_policy_wants_time(&known, false, 1, 4e-5, 0));
+    assert_true(rs_policy_guess(true, 5e6) > rs_policy_guess(false, 5e6));
+}
+
 static void test_predictions(void **state)
 {
     (void)state;
@@ -231,6 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_median_of_the_last_samples),
+        cmocka_unit_test(test_builds),
+        cmocka_unit_test(test_guesses),
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_own_form_is_timed_first),
         cmocka_unit_test(test_conversions_must_be_paid_back),

@@ -18,11 +18,13 @@ enum { LAUNCHES_BETWEEN_LOOKS = 16 };
 static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted,
                            rs_allocation buffer) RS_LOCKED
 {
+    const bool has_views = kernel->layer->views.count > 0;
     for (size_t i = 0; i < kernel->argument_count; i++) {
         if (i == wanted->index || kernel->arguments[i].buffer == NULL)
             continue;
         if (kernel->arguments[i].buffer != buffer) {
-            const rs_view *view = rs_view_find(kernel->layer, kernel->arguments[i].buffer);
+            const rs_view *view =
+                has_views ? rs_view_find(kernel->layer, kernel->arguments[i].buffer) : NULL;
             if (view != NULL && view->parent->handle == buffer)
                 return true;
             continue;
@@ -127,6 +129,17 @@ static void predict(const rs_kernel *kernel, rs_device device,
     knowledge->is_unsure = irregular > regular;
 }
 
+/* Of its structures, at most a record for each work-item. */
+static double bytes_used(const rs_kernel *kernel, double work_items) RS_LOCKED
+{
+    double bytes = 0;
+    for (size_t i = 0; i < kernel->target_count; i++)
+        if (!rs_target_seen_before(kernel, i))
+            bytes += fmin((double)rs_target_buffer(kernel, i)->size,
+                          work_items * (double)kernel->targets[i].relayout.record.size);
+    return bytes;
+}
+
 static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double work_items) RS_LOCKED
 {
     if (kernel->known != NULL && kernel->known_device == device &&
@@ -134,8 +147,11 @@ static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double wor
         return kernel->known;
     kernel->known_device = device;
     kernel->known = rs_known_kernel_find(kernel, device, work_items);
-    if (kernel->known != NULL)
-        predict(kernel, device, &kernel->known->knowledge);
+    if (kernel->known == NULL)
+        return NULL;
+    predict(kernel, device, &kernel->known->knowledge);
+    rs_knowledge_guess(kernel->layer, kernel->known, device, work_items,
+                       bytes_used(kernel, work_items));
     return kernel->known;
 }
 
@@ -236,8 +252,10 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
     return described;
 }
 
-bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device)
+bool rs_kernel_is_pending(rs_kernel *kernel, rs_device device)
 {
+    if (kernel->rewritten[RS_FORM_ANY] == NULL && rs_kernel_forms(kernel) == RS_FORMS_BEING_BUILT)
+        return true;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const rs_buffer *buffer = rs_target_buffer(kernel, i);
@@ -278,9 +296,35 @@ static void count_plans(const rs_choice *choice, rs_device device) RS_LOCKED
 
 static const char being_built[] = "its conversions are being built";
 
-static const char not_built[] = "its rewritten form was not built: no gain was predicted";
+static const char form_being_built[] = "its rewritten form is being built";
+
+static const char built_later[] =
+    "to build its rewritten form might take too much of the time that the program has taken so far";
 
 static const char not_timed[] = "launches on this queue cannot be timed";
+
+/* A decision for the rewritten form, if it is there with all that the launch needs; what is not, is
+ * begun. Nothing is so urgent that it could not wait for a compiler: wait_for_build() does, a
+ * little. */
+static rs_policy_decision look_for_forms(rs_choice *choice, rs_device device,
+                                         const rs_policy_launch *described,
+                                         rs_policy_decision decision) RS_LOCKED
+{
+    const rs_forms_state forms = rs_kernel_forms(choice->kernel);
+    if (forms == RS_FORMS_NEVER)
+        return (rs_policy_decision){false, false, choice->kernel->lacks_forms, 0,
+                                    RS_AGAINST_LAYOUT};
+    if (forms == RS_FORMS_LATER)
+        return (rs_policy_decision){false, false, built_later, 0, RS_FOR_LAYOUT};
+    choice->known->awaits_build =
+        (described->there_seconds > 0 && begin_conversions(choice->kernel, device)) ||
+        forms == RS_FORMS_BEING_BUILT;
+    if (!choice->known->awaits_build)
+        return decision;
+    return (rs_policy_decision){false, false,
+                                forms == RS_FORMS_BEING_BUILT ? form_being_built : being_built, 0,
+                                RS_FOR_LAYOUT};
+}
 
 static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
 {
@@ -296,17 +340,12 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
     count_plans(choice, queue->device);
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
-    if (kernel->rewritten[RS_FORM_ANY] == NULL)
-        decision = (rs_policy_decision){false, decision.rewritten ? not_built : decision.reason, 0,
-                                        RS_AGAINST_LAYOUT};
-    /* Nothing is so urgent that it could not wait for a compiler: wait_for_build() does, a little.
-     */
-    choice->known->awaits_build = decision.rewritten && described.there_seconds > 0 &&
-                                  begin_conversions(kernel, queue->device);
-    if (choice->known->awaits_build)
-        decision = (rs_policy_decision){false, being_built, 0, RS_FOR_LAYOUT};
+    choice->known->awaits_build = false;
+    choice->known->is_wanted |= decision.rewritten || decision.is_near;
+    if (decision.rewritten)
+        decision = look_for_forms(choice, queue->device, &described, decision);
     if (decision.trial_seconds > 0 && !rs_queue_can_be_timed(queue))
-        decision = (rs_policy_decision){!decision.rewritten, not_timed, 0, RS_INDIFFERENT};
+        decision = (rs_policy_decision){!decision.rewritten, false, not_timed, 0, RS_INDIFFERENT};
     if (!decision.rewritten && choice->known->knowledge.own.count == 0 &&
         decision.demand == RS_FOR_LAYOUT && queue->out_of_order && !queue->profiling)
         decision.reason = not_timed;
@@ -320,6 +359,9 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
     choice->known->moved_seconds = rs_policy_time(&choice->known->knowledge.moved);
     choice->known->work_items = choice->work_items;
     choice->by_policy = !decision.rewritten;
+    choice->known->is_settled =
+        !decision.rewritten && !choice->is_trial && !choice->known->awaits_build;
+    choice->known->settled_demand = decision.demand;
     kernel->facts->known = choice->known;
     if (!decision.rewritten)
         rs_report_hold(kernel->facts, kernel->targets[0].index, decision.reason);
@@ -380,15 +422,43 @@ static bool find_layouts(rs_choice *choice, rs_command *command) RS_LOCKED
     return true;
 }
 
+/* Whether the last decision for the program's own form holds for this launch too: most launches of
+ * a kernel that is never rewritten are decided so. Nothing is in another layout, and every few
+ * launches the policy is asked again. */
+static bool is_settled(const rs_choice *choice, const rs_queue *queue) RS_LOCKED
+{
+    enum { FIRST_LAUNCHES = 64 };
+    const rs_kernel *kernel = choice->kernel;
+    if (kernel->known == NULL || !kernel->known->is_settled ||
+        kernel->known_device != queue->device || kernel->facts->launches < FIRST_LAUNCHES ||
+        rs_kernel_is_looked_at(kernel) || !rs_knowledge_covers(kernel->known, choice->work_items))
+        return false;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        if (buffer == NULL || buffer->layout != NULL)
+            return false;
+    }
+    return true;
+}
+
 void rs_choose(rs_choice *choice, rs_command *command)
 {
     rs_kernel *kernel = choice->kernel;
     rs_queue *queue = command->queue;
     choice->is_pending = false;
+    if (kernel != NULL && queue != NULL && is_settled(choice, queue)) {
+        choice->known = kernel->known;
+        choice->by_policy = true;
+        choice->demand = kernel->known->settled_demand;
+        return;
+    }
     if (kernel == NULL || kernel->target_count == 0 || kernel->facts == NULL || queue == NULL ||
         has_obstacle(kernel, queue, choice->range))
         return;
-    if (kernel->rewritten[RS_FORM_ANY] == NULL && kernel->program->rewritten != NULL)
-        return; /* the driver could not make it; without a program policy auto is only asked why */
-    choice->rewritten = policy_wants(choice, queue) && find_layouts(choice, command);
+    if (kernel->lacks_forms != NULL)
+        rs_report_hold(kernel->facts, kernel->targets[0].index, kernel->lacks_forms);
+    else
+        choice->rewritten = policy_wants(choice, queue) &&
+                            rs_kernel_forms(kernel) == RS_FORMS_READY &&
+                            find_layouts(choice, command);
 }

@@ -33,6 +33,18 @@ typedef struct {
     bool is_pending; /* it would be rewritten if its conversions were built */
 } rs_choice;
 
+/* The rewritten forms of a kernel. */
+typedef enum {
+    RS_FORMS_READY,
+    RS_FORMS_BEING_BUILT, /* by a thread of the layer's own */
+    RS_FORMS_LATER,       /* their build would take too much of the program's time so far */
+    RS_FORMS_NEVER
+} rs_forms_state;
+
+/* Makes the forms of a kernel, or begins to, where a launch wants them now. Where there never are
+ * any, its `lacks_forms` is why. The API supplies it. */
+rs_forms_state rs_kernel_forms(rs_kernel *kernel) RS_LOCKED;
+
 /* Chooses, and reserves what the buffers need on the way. */
 void rs_choose(rs_choice *choice, rs_command *command) RS_LOCKED;
 
@@ -46,7 +58,7 @@ rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target) RS_LOCKED;
 bool rs_target_seen_before(const rs_kernel *kernel, size_t target) RS_LOCKED;
 
 /* Whether a thread still makes something that the launch needs. */
-bool rs_kernel_is_pending(const rs_kernel *kernel, rs_device device) RS_LOCKED;
+bool rs_kernel_is_pending(rs_kernel *kernel, rs_device device) RS_LOCKED;
 
 /* Whether this is one of the launches at which is looked at what is not waited for. */
 bool rs_kernel_is_looked_at(const rs_kernel *kernel) RS_LOCKED;

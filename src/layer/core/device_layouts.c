@@ -195,6 +195,49 @@ void rs_build_end(rs_layer *layer)
     rs_layer_wake(layer);
 }
 
+/* What a thread that nobody joins is to do. */
+typedef struct {
+    rs_layer *layer;
+    void (*function)(void *data);
+    void *data;
+} work;
+
+static void *do_work(void *data)
+{
+    work one = *(work *)data;
+    free(data);
+    is_builder = true;
+    one.function(one.data);
+    rs_layer_lock(one.layer);
+    one.layer->builds.own--;
+    rs_exit_note_compiler(one.layer);
+    rs_layer_unlock(one.layer);
+    rs_layer_wake(one.layer);
+    return NULL;
+}
+
+bool rs_build_beside(rs_layer *layer, void (*function)(void *data), void *data)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    work *one = malloc(sizeof *one);
+    if (one == NULL)
+        return false;
+    *one = (work){layer, function, data};
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for it */
+    const bool is_started = pthread_create(&thread, NULL, do_work, one) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!is_started) {
+        free(one);
+        return false;
+    }
+    pthread_detach(thread);
+    layer->builds.own++; /* the thread needs the lock to end */
+    rs_exit_note_compiler(layer);
+    return true;
+}
+
 /* ---- making ---- */
 
 /* What a thread has made is the converter's from now on. */

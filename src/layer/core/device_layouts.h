@@ -56,6 +56,10 @@ void rs_device_layouts_free(rs_context *context) RS_LOCKED;
 bool rs_build_begin(rs_layer *layer) RS_LOCKED;
 void rs_build_end(rs_layer *layer) RS_LOCKED;
 
+/* Has a thread of the layer's own build something; false: there is none. The end of the process and
+ * forks wait for it. The function is called without the lock. */
+bool rs_build_beside(rs_layer *layer, void (*function)(void *data), void *data) RS_LOCKED;
+
 /* Whether this thread is inside a build. */
 bool rs_build_is_inside(void);
 

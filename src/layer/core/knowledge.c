@@ -252,6 +252,70 @@ rs_known_kernel *rs_known_kernel_find(const rs_kernel *of, rs_device handle, dou
     return kernel;
 }
 
+/* Whether a record of a kernel says that its rewritten form may be wanted from the start. */
+static bool is_promising(const json_t *record)
+{
+    const char *engine =
+        json_string_value(json_object_get(json_object_get(record, "problem"), "engine"));
+    const double seconds = json_number_value(json_object_get(record, "seconds"));
+    if (!json_is_true(json_object_get(record, "wanted")))
+        return false;
+    return engine != NULL && strcmp(engine, "layer") == 0
+               ? seconds < json_number_value(json_object_get(record, "planner_seconds"))
+               : rs_policy_is_near_trial(seconds);
+}
+
+static bool is_string(const json_t *object, const char *key, const char *wanted)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value != NULL && strcmp(value, wanted) == 0;
+}
+
+bool rs_knowledge_promises(rs_layer *layer, unsigned long long source, rs_device handle)
+{
+    const known_device *device = find_device(layer, handle);
+    char hash[24];
+    size_t i;
+    json_t *record;
+    snprintf(hash, sizeof hash, "%016llx", source);
+    json_array_foreach(layer->known.records, i, record)
+    {
+        const json_t *problem = json_object_get(record, "problem");
+        if (device != NULL && is_string(problem, "source", hash) &&
+            is_string(problem, "device", device->name) && is_promising(record))
+            return true;
+    }
+    return false;
+}
+
+static bool is_timed(const rs_known_kernel *known)
+{
+    const rs_policy_knowledge *k = &known->knowledge;
+    return k->own.count + k->moved.count + k->own_taken + k->moved_taken > 0;
+}
+
+void rs_knowledge_guess(rs_layer *layer, rs_known_kernel *known, rs_device device,
+                        double work_items, double bytes)
+{
+    if (!is_timed(known) && known->knowledge.remembered_own <= 0 && work_items > 0)
+        known->knowledge.remembered_own =
+            rs_policy_guess(device_is_cpu(layer, device), bytes) / work_items;
+}
+
+void rs_knowledge_note_wait(rs_layer *layer)
+{
+    double now = 0;
+    for (rs_known_kernel *known = layer->known.kernels; known != NULL; known = known->next) {
+        if (known->has_waited || known->first_launch <= 0 || is_timed(known) ||
+            known->knowledge.own_work_items <= 0)
+            continue;
+        now = now > 0 ? now : rs_layer_clock();
+        known->has_waited = true;
+        known->knowledge.remembered_own =
+            (now - known->first_launch) / known->knowledge.own_work_items;
+    }
+}
+
 /* ---- saving ---- */
 
 /* The form of all wisdom: `seconds` is the choice's, `planner_seconds` what it is compared with. */
@@ -261,31 +325,41 @@ static json_t *describe_kernel(const rs_known_kernel *kernel)
     double own = rs_policy_time(&k->own), moved = rs_policy_time(&k->moved);
     if (own <= 0 || moved <= 0)
         return NULL;
-    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem",
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b}", "problem",
                      problem_of_kernel(kernel, "layer"), "method", "kernel", "tile_rows",
                      (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", moved,
-                     "planner_seconds", own, "launches", (json_int_t)k->usual_run);
+                     "planner_seconds", own, "launches", (json_int_t)k->usual_run, "wanted",
+                     (int)kernel->is_wanted);
 }
 
 /* Then its first launch is timed at once again: it may have changed. */
 enum { RUNS_TO_REMEMBER = 4 };
 
+/* Stands for the time of a kernel that nobody has timed. */
+static const double least_seconds = 1e-9;
+
 /* What a kernel took that has not been tried yet, in all runs that timed it, and each work-item of
- * it in the last of them; the launches are the runs since then. */
+ * it in the last of them; the launches are the runs since then. It is wanted if a trial would
+ * have come with more time. */
 static json_t *describe_untried(const rs_known_kernel *kernel)
 {
     const rs_policy_knowledge *k = &kernel->knowledge;
     double own = rs_policy_time(&k->own);
     double seconds = k->earlier_seconds + own * k->own_work_items;
     unsigned runs = own > 0 ? 0 : kernel->runs_since_timed + 1;
-    if (seconds <= 0 || k->trial_seconds > 0 || k->moved.count > 0)
+    const bool is_tried = k->trial_seconds > 0 || k->moved.count > 0;
+    if (seconds <= 0 && kernel->has_waited && k->remembered_own > 0 &&
+        !rs_policy_was_short(k, kernel->work_items))
+        seconds = least_seconds;
+    if (seconds <= 0 || (is_tried && k->earlier_seconds <= 0)) /* no record to correct */
         return NULL;
     if (own <= 0) /* the time of all is no short one */
         own = runs < RUNS_TO_REMEMBER ? k->remembered_own : seconds;
-    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I}", "problem",
+    return json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b}", "problem",
                      problem_of_kernel(kernel, "layer untried"), "method", "kernel", "tile_rows",
                      (json_int_t)kernel->tile, "tile_cols", (json_int_t)0, "seconds", seconds,
-                     "planner_seconds", own, "launches", (json_int_t)runs);
+                     "planner_seconds", own, "launches", (json_int_t)runs, "wanted",
+                     (int)(kernel->is_wanted && !is_tried));
 }
 
 static json_t *describe_device(const known_device *device)

@@ -31,7 +31,7 @@ static bool is_undecided(rs_layer *layer, const rs_known_kernel *known) RS_LOCKE
 static bool still_builds(rs_layer *layer, void *handle, double since, double *end)
 {
     rs_layer_lock(layer);
-    const rs_kernel *kernel = rs_kernel_find(layer, handle);
+    rs_kernel *kernel = rs_kernel_find(layer, handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     *end = since + rs_wait_budget(layer, since);
     bool wanted = known != NULL && known->awaits_build && !rs_exit_has_begun(layer) &&

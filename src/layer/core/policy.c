@@ -26,6 +26,9 @@ static const double affordable_part = 0.04;
 /* What it may cost to look again at what is known, of the time before. */
 static const double affordable_looks = 0.0025;
 
+/* What compilers may take of the program's time, and of a short program's altogether. */
+static const double affordable_builds = 0.03, affordable_build_seconds = 0.02;
+
 static const double doubtful_ratio = 1.5;
 
 /* What a trial costs beside its conversions: waiting, enqueueing, kernels that run for the first
@@ -102,6 +105,14 @@ double rs_policy_predict(bool is_cpu, size_t record_bytes, size_t used_bytes, bo
     return writes_parts && ratio < ratio_of_changed ? ratio_of_changed : ratio;
 }
 
+/* Bytes a second of launches that read whole structures: on one H100 480e9. */
+static const double usual_rate[] = {[false] = 500e9, [true] = 20e9};
+
+double rs_policy_guess(bool is_cpu, double bytes)
+{
+    return bytes / usual_rate[is_cpu];
+}
+
 /* ---- decision ---- */
 
 static size_t expected_launches(const rs_policy_knowledge *known, const rs_policy_launch *launch)
@@ -126,6 +137,16 @@ static double time_moved(const rs_policy_knowledge *known)
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items)
 {
     return rs_policy_time(&known->own) * work_items >= long_launch_seconds;
+}
+
+bool rs_policy_can_build(double seconds, double spent, double elapsed)
+{
+    return spent + seconds <= affordable_builds * elapsed + affordable_build_seconds;
+}
+
+bool rs_policy_is_near_trial(double earlier_seconds)
+{
+    return 2 * affordable_part * earlier_seconds >= fixed_trial_seconds;
 }
 
 /* Whether the prediction is trusted: regular accesses, and launches beside which the fixed costs do
@@ -305,9 +326,10 @@ static rs_policy_decision find_own_time(const rs_policy_knowledge *known,
 {
     double comparison = 2 * launch->back_seconds + fixed_trial_seconds;
     if (in_place && may_have_lost(known) < comparison)
-        return (rs_policy_decision){true, "the buffers are in this layout already", 0,
+        return (rs_policy_decision){true, false, "the buffers are in this layout already", 0,
                                     RS_INDIFFERENT};
-    return (rs_policy_decision){false, "its time in the program's own layout is not known yet",
+    return (rs_policy_decision){false, false,
+                                "its time in the program's own layout is not known yet",
                                 in_place ? comparison : 0, RS_FOR_LAYOUT};
 }
 
@@ -340,7 +362,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
 {
     bool in_place = launch->there_seconds <= 0 && launch->back_seconds > 0;
     if (!in_place && known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
-        return (rs_policy_decision){false,
+        return (rs_policy_decision){false, false,
                                     "by its structures and this device, nothing is to be "
                                     "gained from another layout",
                                     0, RS_INDIFFERENT};
@@ -354,22 +376,23 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     double cost_moved = launches * moved + conversion_seconds(known, launch);
     double cost_own = launches * own + launch->back_seconds;
     if (cost_moved >= cost_own)
-        return (rs_policy_decision){false,
+        return (rs_policy_decision){false, false,
                                     own > moved
                                         ? "the gain would not pay for the conversions: too few "
                                           "launches between other uses of its buffers"
                                         : "measured to be no faster in another layout",
                                     0, demand};
     if (!in_place && is_in_debt(launch))
-        return (rs_policy_decision){false, "the conversions so far have not paid for themselves", 0,
-                                    demand};
+        return (rs_policy_decision){
+            false, false, "the conversions so far have not paid for themselves", 0, demand};
     if (is_trial_under_way(known))
-        return (rs_policy_decision){false, "the times of its trial are not known yet", 0, demand};
+        return (rs_policy_decision){false, false, "the times of its trial are not known yet", 0,
+                                    demand};
     if (known->moved.count > 0)
-        return (rs_policy_decision){true, "measured to be faster", 0, demand};
+        return (rs_policy_decision){true, false, "measured to be faster", 0, demand};
     double trial = in_place ? 0 : cost_of_trial(known, launch, own);
     if (in_place || is_affordable(known, launch, trial))
-        return (rs_policy_decision){true, "predicted to be faster", trial, demand};
+        return (rs_policy_decision){true, false, "predicted to be faster", trial, demand};
     return (rs_policy_decision){
-        false, "a trial would cost too much of the time that it has taken so far", 0, demand};
+        false, true, "a trial would cost too much of the time that it has taken so far", 0, demand};
 }

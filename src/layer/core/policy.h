@@ -20,13 +20,24 @@
  * far as this run took so long to start: so kernels with few launches are tried at last, and no run
  * is slower by more than a twentieth either.
  *
+ * The rewritten form is built when it is wanted for the first time, by a thread beside the program,
+ * if that is expected to take no more than 3 % of the program's time so far and 20 ms, all builds
+ * together. An earlier run that wanted it, and ended before it was tried, or that measured a gain,
+ * has it built before the first launch.
+ *
  * To time a launch of a queue without profiling costs something too (profiled_launch.h). The first
  * launch of a kernel that may gain is timed if all such first times, with all that is waited for,
  * times and conversions that are being built, stay within a twenty-fifth of the program's time so
  * far; others, outside of trials, as long as the kernel's trials and times together stay within
  * that of its own time. Where launches were short in earlier runs the first one is not timed at
- * once, either. Until the times of a trial are known, no more launches than it has are in the
- * rewritten form.
+ * once, either; what nobody has timed is taken for as short as its buffers are small, until the
+ * program has waited for it. Until the times of a trial are known, no more launches than it has are
+ * in the rewritten form.
+ *
+ * The rewritten form is built when it is wanted for the first time, by a thread beside the program,
+ * if that is expected to take no more than 3 % of the program's time so far and 20 ms, all builds
+ * together. Where an earlier run wanted it, and ended before it was tried, or has measured a gain,
+ * it is built before the first launch.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
@@ -78,7 +89,8 @@ typedef struct {
     double timing_seconds;         /* that this may have cost, outside of trials */
     double trial_seconds;          /* that trials may have cost so far */
     double earlier_seconds;        /* that it took in earlier runs, without having been tried */
-    double remembered_own;         /* a work-item of it then; 0: unknown. Nothing is tried by it */
+    double remembered_own;         /* a work-item of it then, or as far as it can be told without
+                                      having timed it; 0: unknown. Nothing is tried by it */
 } rs_policy_knowledge;
 
 /* One launch to be decided. */
@@ -101,6 +113,7 @@ typedef enum { RS_INDIFFERENT, RS_FOR_LAYOUT, RS_AGAINST_LAYOUT } rs_policy_dema
 
 typedef struct {
     bool rewritten;
+    bool is_near;         /* it would be, once a trial costs less of the time before */
     const char *reason;   /* a constant string */
     double trial_seconds; /* what this launch may cost as a trial, to be added to the kernel's */
     rs_policy_demand demand;
@@ -141,9 +154,19 @@ void rs_policy_note_launch(rs_policy_knowledge *known, bool rewritten, double wo
 double rs_policy_gain(const rs_policy_knowledge *known, const rs_policy_launch *launch,
                       const rs_policy_decision *decision);
 
-/* Whether such launches were short in earlier runs: the first one is not timed at once then, in
- * front of an idle device, and none waits for its time. */
+/* About how many seconds a launch takes that uses so many bytes, if memory bounds it. */
+double rs_policy_guess(bool is_cpu, double bytes);
+
+/* Whether such launches were short in earlier runs, or are by a guess: the first one is not timed
+ * at once then, in front of an idle device, and none waits for its time. */
 bool rs_policy_was_short(const rs_policy_knowledge *known, double work_items);
+
+/* Whether a kernel that took so many seconds in earlier runs is soon tried in this one. */
+bool rs_policy_is_near_trial(double earlier_seconds);
+
+/* Whether compilers may work for so many seconds, beside the program, on a form that may gain
+ * nothing in the end; `spent` is what they have worked before, and `elapsed` the program's time. */
+bool rs_policy_can_build(double seconds, double spent, double elapsed);
 
 /* Whether a launch is so long that the fixed costs of a trial do not count. */
 bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items);

@@ -54,7 +54,6 @@ typedef struct {
     rs_group handle;
     unsigned references; /* the program's; objects keep a context alive beyond them */
     size_t buffer_count;
-    bool may_gain; /* a kernel of a program in it (programs.h) */
     rs_device_layout *layouts;
 } rs_context;
 
@@ -165,7 +164,11 @@ typedef struct {
 
 typedef struct {
     bool set;
+    bool is_buffer;       /* the value was one when it was set */
+    bool is_pointer;      /* the value is a pointer to shared virtual memory */
     rs_allocation buffer; /* the value, if it has the size of a handle */
+    size_t value_size;
+    void *value; /* kept until there are rewritten forms; NULL: local memory */
 } rs_argument;
 
 /* The rewritten forms of a kernel: for any arrays, and for those whose tiles are all full. */
@@ -177,6 +180,7 @@ typedef struct {
     unsigned references;
     rs_program *program;
     void *rewritten[RS_FORMS]; /* each may be NULL; without the first there is no second */
+    const char *lacks_forms;   /* why they cannot be made; NULL: they can */
     size_t argument_count;
     rs_argument *arguments;
     size_t target_count;
@@ -238,7 +242,8 @@ struct rs_layer {
     rs_rewriter rewriter;
     struct {                           /* device_layouts.c */
         rs_device_layout *with_thread; /* those that have a thread, which was not joined yet */
-        size_t own;                    /* builds of the program's own threads */
+        size_t own;                    /* builds of other threads */
+        double spent;                  /* seconds, for rewritten programs beside the program */
         atomic_bool is_deferred;       /* launches have come since the last kernel was made */
     } builds;
     struct { /* process_exit.c */

@@ -47,6 +47,7 @@ unsigned rs_program_build(cl_program handle)
 typedef struct {
     cl_program handle;
     unsigned number;
+    double start;
     bool
         is_recorded; /* the record has its options: no kernel in use, nor another build, needs it */
     bool has_ended;
@@ -77,6 +78,7 @@ static build *begin_build(rs_layer_program *program, const char *options, cl_uin
     }
     *begun = (build){.handle = program->handle,
                      .number = ++program->builds,
+                     .start = rs_layer_clock(),
                      .is_recorded = program->live_kernels == 0 && program->builds_under_way == 0,
                      .users = notify != NULL ? 2 : 1,
                      .notify = notify,
@@ -101,6 +103,7 @@ static void end_build(build *begun, cl_int error) RS_LOCKED
     rs_layer_program *program = rs_program_find(begun->handle);
     if (program != NULL && program->builds_under_way > 0 && !begun->has_ended) {
         program->builds_under_way--;
+        program->build_seconds = rs_layer_clock() - begun->start;
         if (begun->is_recorded)
             program->is_as_recorded = error == CL_SUCCESS && program->builds == begun->number;
         else if (error != CL_INVALID_OPERATION)
@@ -183,6 +186,7 @@ static void take_over_source(rs_layer_program *linked, const rs_layer_program *c
     linked->options = strdup(compiled->options);
     linked->unknown = NULL;
     set_devices(linked, compiled->device_count, (void *)compiled->devices);
+    linked->build_seconds = compiled->build_seconds;
     linked->core.hash = rs_knowledge_hash(linked->core.source, linked->options);
 }
 

@@ -443,6 +443,7 @@ static void collect_times(cl_int error)
         rs_layer_look_for_failures(rs_the_layer());
     rs_layer_lock(rs_the_layer());
     rs_timing_collect(rs_the_layer());
+    rs_knowledge_note_wait(rs_the_layer());
     rs_report_keep_up(rs_the_layer());
     rs_layer_unlock(rs_the_layer());
 }

@@ -1,5 +1,6 @@
 /* Kernels: their rewritten forms, and their arguments, which are remembered as they are set. What
  * is done with them at a launch is in launches.c. */
+#include "layer/core/choice.h"
 #include "layer/core/device_layouts.h"
 #include "layer/core/knowledge.h"
 #include "layer/core/report.h"
@@ -70,8 +71,8 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
     return kernel->target_count > 0;
 }
 
-/* Whether the kernel's rewritten form may be wanted on one of the devices. */
-static bool may_gain(const rs_layer_program *program, const json_t *described) RS_LOCKED
+/* Whether the policy of a kernel wants its rewritten form without asking. */
+static bool is_forced(const json_t *described) RS_LOCKED
 {
     size_t i;
     json_t *argument;
@@ -79,59 +80,46 @@ static bool may_gain(const rs_layer_program *program, const json_t *described) R
     const rs_policy policy = rs_policy_of_kernel(rs_the_layer(), name != NULL ? name : "*");
     json_array_foreach(json_object_get(described, "arguments"), i, argument)
     {
-        rs_target target;
-        if (!rs_report_is_transformed(argument) || policy == RS_POLICY_OFF)
-            continue;
-        bool gains = policy != RS_POLICY_AUTO || !read_target(&target, argument);
-        for (cl_uint d = 0; !gains && d < program->device_count; d++)
-            gains = rs_knowledge_predict(rs_the_layer(), &target, program->devices[d]) > 1;
-        if (policy == RS_POLICY_AUTO)
-            rs_record_free(&target.relayout.record);
-        if (gains)
-            return true;
+        if (rs_report_is_transformed(argument))
+            return policy == RS_POLICY_ASTA || policy == RS_POLICY_SOA;
     }
     return false;
 }
 
-bool rs_program_may_gain(const rs_layer_program *program, const json_t *kernels)
+bool rs_program_is_wanted(const rs_layer_program *program, const json_t *kernels)
 {
-    rs_context *context = rs_context_find(rs_the_layer(), program->context);
-    bool gains = context != NULL && context->may_gain;
-    for (size_t i = 0; !gains && i < json_array_size(kernels); i++)
-        gains = may_gain(program, json_array_get(kernels, i));
-    if (context != NULL)
-        context->may_gain = gains;
-    return gains;
+    bool is_wanted = false;
+    for (size_t i = 0; !is_wanted && i < json_array_size(kernels); i++)
+        is_wanted = is_forced(json_array_get(kernels, i));
+    for (cl_uint d = 0; !is_wanted && d < program->device_count; d++)
+        is_wanted =
+            rs_knowledge_promises(rs_the_layer(), program->core.hash, program->devices[d]) &&
+            rs_program_can_build(program);
+    return is_wanted;
 }
 
-static void add_rewritten(rs_kernel *kernel, const char *name)
+static void add_targets(rs_kernel *kernel, const char *name)
 {
     size_t i;
     json_t *description;
-    cl_int error;
     json_array_foreach(rs_program_of(kernel)->kernels, i, description)
     {
         const char *described = json_string_value(json_object_get(description, "name"));
-        if (described == NULL || strcmp(described, name) != 0)
-            continue;
-        const char *full = json_string_value(json_object_get(description, "full_kernel"));
-        if (read_targets(kernel, json_object_get(description, "arguments")) &&
-            kernel->program->rewritten != NULL)
-            kernel->rewritten[RS_FORM_ANY] =
-                rs_driver()->clCreateKernel(kernel->program->rewritten, name, &error);
-        if (kernel->rewritten[RS_FORM_ANY] != NULL && full != NULL)
-            kernel->rewritten[RS_FORM_FULL] =
-                rs_driver()->clCreateKernel(kernel->program->rewritten, full, &error);
+        if (described != NULL && strcmp(described, name) == 0)
+            read_targets(kernel, json_object_get(description, "arguments"));
     }
 }
 
-/* Has the conversions built that policy auto may want, before the first launch asks for them. */
-static void begin_conversions(const rs_kernel *kernel) RS_LOCKED
+/* Makes ready what policy auto may want, before the first launch asks for it: a queue with
+ * profiling, and for a kernel that is known to gain its forms and conversions. */
+static void prepare_launches(rs_kernel *kernel) RS_LOCKED
 {
     const rs_layer_program *program = rs_program_of(kernel);
     rs_context *context = rs_context_find(rs_the_layer(), program->context);
-    if (kernel->rewritten[RS_FORM_ANY] == NULL || context == NULL ||
-        kernel->policy != RS_POLICY_AUTO || rs_the_layer()->settings.policy != RS_POLICY_AUTO)
+    const bool is_built =
+        program->rewritten_build == RS_BUILD_DONE && rs_kernel_forms(kernel) == RS_FORMS_READY;
+    if (context == NULL || kernel->policy != RS_POLICY_AUTO ||
+        rs_the_layer()->settings.policy != RS_POLICY_AUTO)
         return;
     for (cl_uint d = 0; d < program->device_count; d++)
         for (size_t i = 0; i < kernel->target_count; i++) {
@@ -139,7 +127,8 @@ static void begin_conversions(const rs_kernel *kernel) RS_LOCKED
             if (rs_knowledge_predict(rs_the_layer(), target, program->devices[d]) <= 1)
                 continue;
             rs_profiling_queue_prepare(program->context, program->devices[d]);
-            rs_device_layout_prepare(context, program->devices[d], &target->relayout);
+            if (is_built)
+                rs_device_layout_prepare(context, program->devices[d], &target->relayout);
         }
 }
 
@@ -169,8 +158,8 @@ static void read_program(rs_kernel *kernel, const char *name, bool is_of_build) 
     }
     if (rs_program_of(kernel)->left != NULL)
         rs_report_hold(kernel->facts, 0, rs_program_of(kernel)->left);
-    add_rewritten(kernel, name);
-    begin_conversions(kernel);
+    add_targets(kernel, name);
+    prepare_launches(kernel);
 }
 
 /* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
@@ -243,15 +232,6 @@ static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_k
     return error;
 }
 
-static void release_forms(rs_kernel *kernel)
-{
-    for (int form = 0; form < RS_FORMS; form++) {
-        if (kernel->rewritten[form] != NULL)
-            rs_driver()->clReleaseKernel(kernel->rewritten[form]);
-        kernel->rewritten[form] = NULL;
-    }
-}
-
 /* A copy starts with the original's arguments, in all forms. */
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
 {
@@ -265,14 +245,17 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *error)
     rs_kernel *copy = rs_kernel_find(rs_the_layer(), handle);
     rs_kernel *original = rs_kernel_find(rs_the_layer(), source);
     if (copy != NULL && original != NULL && copy->argument_count == original->argument_count) {
-        memcpy(copy->arguments, original->arguments,
-               copy->argument_count * sizeof *copy->arguments);
-        release_forms(copy);
-        for (int form = 0; form < RS_FORMS; form++)
-            copy->rewritten[form] =
-                original->rewritten[form] != NULL && copy->target_count == original->target_count
-                    ? rs_driver()->clCloneKernel(original->rewritten[form], NULL)
-                    : NULL;
+        const bool has_forms = original->rewritten[RS_FORM_ANY] != NULL;
+        const bool is_alike = copy->target_count == original->target_count;
+        rs_kernel_release_forms(copy, NULL);
+        if (is_alike)
+            copy->lacks_forms = original->lacks_forms;
+        rs_kernel_copy_values(copy, original);
+        for (int form = 0; form < RS_FORMS && has_forms && is_alike; form++)
+            if (original->rewritten[form] != NULL)
+                copy->rewritten[form] = rs_driver()->clCloneKernel(original->rewritten[form], NULL);
+        if (has_forms && copy->rewritten[RS_FORM_ANY] == NULL)
+            rs_kernel_release_forms(copy, NULL);
     }
     rs_layer_unlock(rs_the_layer());
     return handle;
@@ -295,7 +278,8 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
     rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (kernel != NULL && --kernel->references == 0) {
         rs_map_remove(&rs_the_layer()->kernels, handle);
-        release_forms(kernel);
+        rs_kernel_release_forms(kernel, NULL);
+        rs_kernel_forget_values(kernel);
         if (kernel->program != NULL) {
             rs_program_of(kernel)->live_kernels--;
             rs_program_trim(rs_program_of(kernel));
@@ -325,11 +309,14 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
         /* Any value of this size may be a handle; what is none is found in no table. */
         if (value != NULL && size == sizeof(cl_mem))
             memcpy(&argument->buffer, value, sizeof(cl_mem));
+        argument->is_buffer =
+            argument->buffer != NULL && rs_buffer_behind(kernel->layer, argument->buffer) != NULL;
+        rs_kernel_keep_value(kernel, index, size, value, false);
         for (int form = 0; form < RS_FORMS; form++)
             if (kernel->rewritten[form] != NULL &&
                 rs_driver()->clSetKernelArg(kernel->rewritten[form], index, size, value) !=
                     CL_SUCCESS)
-                release_forms(kernel);
+                rs_kernel_release_forms(kernel, NULL);
     }
     rs_layer_unlock(rs_the_layer());
     return error;
@@ -341,12 +328,16 @@ static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, cons
     rs_layer_lock(rs_the_layer());
     rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
-        kernel->arguments[index] = (rs_argument){true, NULL};
+        rs_argument *argument = &kernel->arguments[index];
+        argument->set = true;
+        argument->is_buffer = false;
+        argument->buffer = NULL;
+        rs_kernel_keep_value(kernel, index, sizeof pointer, &pointer, true);
         for (int form = 0; form < RS_FORMS; form++)
             if (kernel->rewritten[form] != NULL &&
                 rs_driver()->clSetKernelArgSVMPointer(kernel->rewritten[form], index, pointer) !=
                     CL_SUCCESS)
-                release_forms(kernel);
+                rs_kernel_release_forms(kernel, NULL);
     }
     rs_layer_unlock(rs_the_layer());
     return error;
@@ -358,11 +349,15 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel handle, cl_kernel_exec_info na
     cl_int error = rs_driver()->clSetKernelExecInfo(handle, name, size, value);
     rs_layer_lock(rs_the_layer());
     rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
+    /* What is set before there are forms is not kept: they would lack it. */
+    if (error == CL_SUCCESS && kernel != NULL && kernel->rewritten[RS_FORM_ANY] == NULL)
+        kernel->lacks_forms =
+            "the program called clSetKernelExecInfo() before a launch wanted the rewritten form";
     for (int form = 0; error == CL_SUCCESS && kernel != NULL && form < RS_FORMS; form++)
         if (kernel->rewritten[form] != NULL &&
             rs_driver()->clSetKernelExecInfo(kernel->rewritten[form], name, size, value) !=
                 CL_SUCCESS)
-            release_forms(kernel);
+            rs_kernel_release_forms(kernel, NULL);
     rs_layer_unlock(rs_the_layer());
     return error;
 }

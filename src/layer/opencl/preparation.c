@@ -1,12 +1,14 @@
 /*
  * A program is prepared when its first kernel is made: the rewriter is asked for a second program,
- * built beside the first if policy auto may ever want it. The program's own handle, source, build
- * log and kernels stay the driver's own; only launches choose between the two.
+ * which is built when a launch wants it (rewritten.c), or at once where that is known. The
+ * program's own handle, source, build log and kernels stay the driver's own; only launches choose
+ * between the two.
  */
 #include "layer/opencl/programs.h"
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/store.h"
 #include "base/text.h"
 #include "layer/core/device_layouts.h"
 #include "layer/core/file_limit.h"
@@ -119,6 +121,73 @@ static bool ask_compilers(const rs_layer_program *program, json_t *names, json_t
     return known;
 }
 
+/* ---- macros that earlier runs have asked for ---- */
+
+static const char macros_kind[] = "macros";
+
+/* What the answers depend on, as far as it is told: they are checked before they count. */
+static char *key_of_macros(const rs_layer_program *program, const json_t *request)
+{
+    char driver[256] = "";
+    rs_text key = RS_TEXT_EMPTY;
+    char *device = rs_api_device_name(program->devices[0]);
+    char *text = json_dumps(request, JSON_COMPACT);
+    rs_driver()->clGetDeviceInfo(program->devices[0], CL_DRIVER_VERSION, sizeof driver - 1, driver,
+                                 NULL);
+    rs_text_format(&key, "%s\n%s\n", device != NULL ? device : "", driver);
+    rs_text_add_string(&key, text != NULL ? text : "");
+    key.failed = key.failed || text == NULL;
+    free(device);
+    free(text);
+    return rs_text_take(&key);
+}
+
+/* NULL: none are known. */
+static json_t *remembered_macros(const char *key)
+{
+    rs_text content = RS_TEXT_EMPTY;
+    if (key == NULL || !rs_store_read(macros_kind, key, strlen(key), &content))
+        return NULL;
+    json_t *macros = json_loadb(content.data, content.size, 0, NULL);
+    rs_text_free(&content);
+    if (json_is_object(macros))
+        return macros;
+    json_decref(macros);
+    return NULL;
+}
+
+static void remember_macros(const char *key, const json_t *macros)
+{
+    char *text = key != NULL ? json_dumps(macros, JSON_COMPACT) : NULL;
+    if (text != NULL)
+        rs_store_write(macros_kind, key, strlen(key), text, strlen(text));
+    free(text);
+}
+
+bool rs_program_check_macros(const rs_layer_program *program, const json_t *assumed,
+                             const char *key)
+{
+    json_t *names = json_array(), *values = json_array(), *macros = json_object(), *value;
+    const char *name;
+    bool differ = false;
+    json_object_foreach((json_t *)assumed, name, value)
+    {
+        json_array_append_new(names, json_string(name));
+        if (json_is_string(value))
+            json_array_append_new(values, json_string(name));
+    }
+    const bool same = assumed == NULL || (ask_compilers(program, names, values, macros, &differ) &&
+                                          json_equal(macros, assumed));
+    if (!same)
+        remember_macros(key, macros);
+    json_decref(names);
+    json_decref(values);
+    json_decref(macros);
+    return same;
+}
+
+/* ---- the rewriter ---- */
+
 /* A program may build others without end: of so many programs each tells why it was not rewritten,
  * and, if this process has no end, at least which kernels there are. */
 enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
@@ -152,15 +221,27 @@ static void tell_sentence(const rs_layer_program *program, const char *sentence,
     free(why);
 }
 
+/* What the rewriter answered, and what it was told. */
+typedef struct {
+    json_t *reply; /* NULL: there is none, and */
+    char *left;    /* why */
+    json_t
+        *assumed; /* macros that an earlier run has asked for; NULL: the compiler was asked now */
+    char *key;    /* under which they are kept */
+} answer;
+
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
- * ones); without one *left is why, for the caller to free. */
-static json_t *ask_rewriter(const rs_layer_program *program, char **left)
+ * ones). The compiler is not asked what it answered to an earlier run: most programs are never
+ * rewritten, and for the others rs_program_check_macros() comes first. */
+static answer ask_rewriter(const rs_layer_program *program)
 {
     enum { ROUNDS = 8 };
+    answer made = {.reply = NULL};
+    bool has_asked = false;
     json_t *source = json_string(program->core.source);
     if (source == NULL) {
-        tell(program, "its source is not a text in UTF-8; save it in UTF-8", left);
-        return NULL;
+        tell(program, "its source is not a text in UTF-8; save it in UTF-8", &made.left);
+        return made;
     }
     json_t *request =
         json_pack("{s:o, s:o, s:s, s:i, s:o, s:b, s:b, s:{}}", "source", source, "file",
@@ -169,19 +250,25 @@ static json_t *ask_rewriter(const rs_layer_program *program, char **left)
                   default_layouts(), "soa", (int)changes_soa(), "full", 1, "macros");
     if (rs_the_layer()->settings.config != NULL)
         json_object_set(request, "config", rs_the_layer()->settings.config);
-    json_t *reply = NULL;
+    if (request != NULL && program->device_count == 1) {
+        made.key = key_of_macros(program, request);
+        made.assumed = remembered_macros(made.key);
+    }
+    if (made.assumed != NULL)
+        json_object_set_new(request, "macros", json_deep_copy(made.assumed));
     for (int round = 0; request != NULL && round < ROUNDS; round++) {
-        json_decref(reply);
-        reply = NULL;
-        if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, &reply) != RESTRIDE_OK) {
-            tell_sentence(program, restride_last_error(), left);
+        json_decref(made.reply);
+        made.reply = NULL;
+        if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, &made.reply) != RESTRIDE_OK) {
+            tell_sentence(program, restride_last_error(), &made.left);
             break;
         }
-        json_t *unknown = json_object_get(reply, "unknown_macros");
-        json_t *values = json_object_get(reply, "unknown_values");
+        json_t *unknown = json_object_get(made.reply, "unknown_macros");
+        json_t *values = json_object_get(made.reply, "unknown_values");
         if (json_array_size(unknown) == 0 && json_array_size(values) == 0)
             break;
         bool differ = false;
+        has_asked = true;
         bool known =
             ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
         if (!known || round == ROUNDS - 1) {
@@ -190,17 +277,19 @@ static json_t *ask_rewriter(const rs_layer_program *program, char **left)
                           "differently"
                         : "the device's compiler could not be asked about the macros that its "
                           "source tests",
-                 left);
-            json_decref(reply);
-            reply = NULL;
+                 &made.left);
+            json_decref(made.reply);
+            made.reply = NULL;
             break;
         }
     }
+    if (has_asked && made.reply != NULL)
+        remember_macros(made.key, json_object_get(request, "macros"));
     json_decref(request);
-    const char *refused = json_string_value(json_object_get(reply, "error"));
+    const char *refused = json_string_value(json_object_get(made.reply, "error"));
     if (refused != NULL)
-        tell_sentence(program, refused, left);
-    return reply;
+        tell_sentence(program, refused, &made.left);
+    return made;
 }
 
 /* Why the rewriter left the whole source as it is, with the place; NULL when it did not. */
@@ -213,21 +302,6 @@ static char *reason_of_reply(const json_t *reply)
     rs_json_add_place(&text, reply);
     rs_text_add_string(&text, reason);
     return rs_text_take(&text);
-}
-
-/* Says in every argument that was to be transformed that it stays as it is. */
-static void keep_all(json_t *kernels, const char *reason)
-{
-    size_t i, j;
-    json_t *kernel, *argument;
-    json_array_foreach(kernels, i, kernel)
-    {
-        json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
-        {
-            if (rs_report_is_transformed(argument))
-                rs_report_keep(argument, reason);
-        }
-    }
 }
 
 /* The text of one line of the source, without the spaces around it; NULL when there is none. */
@@ -266,83 +340,70 @@ static void add_source_lines(const rs_layer_program *program, json_t *kernels)
     }
 }
 
-/* Builds without warnings, which are none of the program's: PoCL counts them on its standard error.
- */
-static cl_int build_silently(const rs_layer_program *program, cl_program rewritten,
-                             const char *options)
+/* A part of the rewriter's reply; the caller frees it. NULL: it has none. */
+static char *part_of(const json_t *reply, const char *key)
 {
-    rs_text silent = RS_TEXT_EMPTY;
-    rs_text_format(&silent, "%s -w", options);
-    cl_int error = silent.failed ? CL_OUT_OF_HOST_MEMORY
-                                 : rs_driver()->clBuildProgram(rewritten, program->device_count,
-                                                               (const void *)program->devices,
-                                                               silent.data, NULL, NULL);
-    rs_text_free(&silent);
-    return error;
-}
-
-static cl_program build_rewritten(const rs_layer_program *program, const char *source,
-                                  const char *options)
-{
-    cl_int error = CL_SUCCESS;
-    cl_program rewritten =
-        rs_driver()->clCreateProgramWithSource(program->context, 1, &source, NULL, &error);
-    if (rewritten == NULL)
-        return NULL;
-    error = build_silently(program, rewritten, options);
-    if (error == CL_SUCCESS)
-        return rewritten;
-    char log[1024] = "";
-    for (cl_uint d = 0; d < program->device_count && log[0] == '\0'; d++)
-        rs_driver()->clGetProgramBuildInfo(rewritten, program->devices[d], CL_PROGRAM_BUILD_LOG,
-                                           sizeof log - 1, log, NULL);
-    rs_log(RS_LOG_WARNING, "the rewritten source of program %u does not build: %s",
-           program->core.number, log);
-    rs_driver()->clReleaseProgram(rewritten);
-    return NULL;
+    const char *part = json_string_value(json_object_get(reply, key));
+    return part != NULL ? strdup(part) : NULL;
 }
 
 /* What came of rewriting a program. */
 typedef struct {
     char *left;
     json_t *kernels;
-    cl_program program;
+    char *source, *options;
+    json_t *assumed;
+    char *key;
+    bool is_wanted; /* and built, as far as it could be */
+    void *program;
+    const char *refused;
 } rewriting;
 
 static rewriting rewrite(const rs_layer_program *program)
 {
-    char *left = NULL;
-    json_t *reply = ask_rewriter(program, &left);
-    rewriting made = {.left = left != NULL ? left : reason_of_reply(reply),
-                      .kernels = json_incref(json_object_get(reply, "kernels"))};
-    const char *source = json_string_value(json_object_get(reply, "source"));
-    const char *options = json_string_value(json_object_get(reply, "options"));
+    const answer got = ask_rewriter(program);
+    rewriting made = {.left = got.left != NULL ? got.left : reason_of_reply(got.reply),
+                      .kernels = json_incref(json_object_get(got.reply, "kernels")),
+                      .source = part_of(got.reply, "source"),
+                      .options = part_of(got.reply, "options"),
+                      .assumed = got.assumed,
+                      .key = got.key};
     add_source_lines(program, made.kernels);
+    json_decref(got.reply);
     rs_layer_lock(rs_the_layer());
-    const bool is_wanted = source != NULL && !rs_exit_has_begun(rs_the_layer()) &&
-                           rs_program_may_gain(program, made.kernels);
+    made.is_wanted = made.source != NULL && made.options != NULL &&
+                     !rs_exit_has_begun(rs_the_layer()) &&
+                     rs_program_is_wanted(program, made.kernels);
     rs_layer_unlock(rs_the_layer());
-    if (is_wanted)
-        made.program = build_rewritten(program, source, options);
-    if (is_wanted && made.program == NULL)
-        keep_all(made.kernels, "the device's compiler refused the rewritten source");
-    json_decref(reply);
+    if (made.is_wanted)
+        made.program = rs_program_build_rewritten(
+            program, &(rs_rewritten_source){made.source, made.options, made.assumed, made.key},
+            &made.refused);
     return made;
 }
 
 static void take_over(rs_layer_program *program, const rewriting *made) RS_LOCKED
 {
-    size_t i;
-    json_t *kernel;
     program->left = made->left;
     program->kernels = made->kernels;
-    program->core.rewritten = made->program;
+    program->rewritten_source =
+        (rs_rewritten_source){made->source, made->options, made->assumed, made->key};
+    if (made->is_wanted)
+        rs_program_take_rewritten(program, made->program, made->refused);
+    else if (made->source != NULL && made->options != NULL)
+        program->rewritten_build = RS_BUILD_WAITS;
+}
+
+static void tell_report(rs_layer_program *program) RS_LOCKED
+{
+    size_t i;
+    json_t *kernel;
     json_array_foreach(program->kernels, i, kernel)
     {
         const char *name = json_string_value(json_object_get(kernel, "name"));
         rs_kernel_facts *facts = name != NULL ? rs_report_kernel(&program->core, name) : NULL;
-        if (made->left != NULL)
-            rs_report_hold(facts, 0, made->left);
+        if (program->left != NULL)
+            rs_report_hold(facts, 0, program->left);
         if (facts != NULL && facts->arguments == NULL)
             facts->arguments = json_incref(json_object_get(kernel, "arguments"));
     }
@@ -394,6 +455,7 @@ void rs_program_prepare(cl_program handle)
         rs_layer_lock(rs_the_layer());
         rs_build_end(rs_the_layer());
         take_over(program, &made);
+        tell_report(program);
         program->preparation = RS_PREPARED;
         program->live_kernels--;
         rs_program_trim(program);

@@ -54,6 +54,12 @@ void rs_program_forget_rewriting(rs_layer_program *program)
         rs_driver()->clReleaseProgram(program->core.rewritten);
     json_decref(program->kernels);
     free(program->left);
+    free(program->rewritten_source.text);
+    free(program->rewritten_source.options);
+    json_decref(program->rewritten_source.macros);
+    free(program->rewritten_source.macros_key);
+    program->rewritten_source = (rs_rewritten_source){.text = NULL};
+    program->rewritten_build = RS_BUILD_NONE;
     program->left = NULL;
     program->core.rewritten = NULL;
     program->kernels = NULL;

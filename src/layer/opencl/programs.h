@@ -8,6 +8,22 @@
 /* Whether rewriting was tried. */
 typedef enum { RS_UNPREPARED, RS_BEING_PREPARED, RS_PREPARED } rs_preparation;
 
+/* The program of the rewritten kernels: there is none; it is not wanted yet; ... */
+typedef enum {
+    RS_BUILD_NONE,
+    RS_BUILD_WAITS,
+    RS_BUILD_BEGUN, /* by a thread of the layer's own */
+    RS_BUILD_DONE,
+    RS_BUILD_REFUSED
+} rs_rewritten_build;
+
+/* The source of those kernels, and what it was made from besides the program's own. */
+typedef struct {
+    char *text, *options; /* NULL: there is none */
+    json_t *macros;       /* of the device's compiler in an earlier run, to be checked; or NULL */
+    char *macros_key;     /* under which they are kept */
+} rs_rewritten_source;
+
 typedef struct {
     rs_program core;
     cl_program handle;
@@ -25,6 +41,10 @@ typedef struct {
     unsigned builds_under_way; /* of them */
     bool is_as_recorded;       /* the last one succeeded, with these options and devices */
     json_t *kernels;           /* of the rewriter's reply */
+    rs_rewritten_source rewritten_source;
+    rs_rewritten_build rewritten_build;
+    double build_seconds;  /* that the driver took for the program's own */
+    double build_estimate; /* seconds that the rewritten one was expected to take */
 } rs_layer_program;
 
 /* NULL when unknown. */
@@ -56,10 +76,40 @@ void rs_program_prepare(cl_program handle) RS_UNLOCKED;
 unsigned rs_program_build(cl_program handle) RS_UNLOCKED;
 unsigned rs_program_recorded_build(const rs_layer_program *program) RS_LOCKED; /* NULL: 0 */
 
-/* Whether policy auto may ever want one of the `kernels` of the rewriter's reply in its rewritten
- * form, or the user does: also one that gains nothing may find buffers that others of its context
- * have had converted. The devices are those of the last build. Called with the lock. */
-bool rs_program_may_gain(const rs_layer_program *program, const json_t *kernels) RS_LOCKED;
+/* Whether one of the `kernels` of the rewriter's reply is wanted in its rewritten form before it is
+ * launched: its policy is forced, or an earlier run promises a gain. The devices are those of
+ * the last build. */
+bool rs_program_is_wanted(const rs_layer_program *program, const json_t *kernels) RS_LOCKED;
+
+/* ---- rewritten.c ---- */
+
+/* Whether its build takes little of the program's time so far, as far as can be told. */
+bool rs_program_can_build(const rs_layer_program *program) RS_LOCKED;
+
+/* Builds the rewritten program. NULL: it cannot be had, and *refused is why, a constant string. */
+void *rs_program_build_rewritten(const rs_layer_program *program, const rs_rewritten_source *source,
+                                 const char **refused) RS_UNLOCKED;
+
+/* Puts it, or NULL, into the record. */
+void rs_program_take_rewritten(rs_layer_program *program, void *rewritten,
+                               const char *refused) RS_LOCKED;
+
+/* Whether the device's compiler predefines the macros that an earlier run was told; if not, the
+ * next run is told others. */
+bool rs_program_check_macros(const rs_layer_program *program, const json_t *assumed,
+                             const char *key) RS_UNLOCKED;
+
+/* Keeps an argument as the program has set it, for forms that are made later; copies all of another
+ * kernel's; and forgets them. */
+void rs_kernel_keep_value(rs_kernel *kernel, size_t index, size_t size, const void *value,
+                          bool is_pointer) RS_LOCKED;
+void rs_kernel_copy_values(rs_kernel *copy, const rs_kernel *original) RS_LOCKED;
+void rs_kernel_forget_values(rs_kernel *kernel) RS_LOCKED;
+
+/* The kernel is not rewritten from here on, and why; NULL: the driver refused something. */
+void rs_kernel_release_forms(rs_kernel *kernel, const char *reason) RS_LOCKED;
+
+/* ---- programs.c, binaries.c, macros.c ---- */
 
 /* Frees the record once neither the program nor a kernel of it is in use. */
 void rs_program_trim(rs_layer_program *program) RS_LOCKED;

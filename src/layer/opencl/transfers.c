@@ -39,6 +39,7 @@ static cl_int end_command(rs_command *command, cl_int error, cl_bool blocking, c
     if (blocking) {
         rs_layer_lock(rs_the_layer());
         rs_timing_collect(rs_the_layer());
+        rs_knowledge_note_wait(rs_the_layer());
         rs_report_keep_up(rs_the_layer());
         rs_layer_unlock(rs_the_layer());
     }
