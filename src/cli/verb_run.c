@@ -93,19 +93,20 @@ static bool is_policy(const char *word)
 /* The options of the configuration, where the command line does not say otherwise. */
 static int check_config(run_options *options, const char *section, const json_t *values)
 {
-    const char *key;
+    const char *key, *where = section != NULL ? section : "";
+    const char *in = section != NULL ? ", in the section of " : "";
     json_t *value;
     json_object_foreach((json_t *)values, key, value)
     {
         const char *word = json_string_value(value);
         if (strcmp(key, "policy") != 0 || word == NULL)
             return rs_cli_fail(RS_EXIT_USAGE, "run",
-                               "%s: the option \"%s\" is unknown; policy is the one there is.",
-                               options->config_path, key);
+                               "%s%s%s: the option \"%s\" is unknown; policy is the one there is.",
+                               options->config_path, in, where, key);
         if (!is_policy(word))
             return rs_cli_fail(RS_EXIT_USAGE, "run",
-                               "%s: policy takes auto, asta, soa or off, not \"%s\".",
-                               options->config_path, word);
+                               "%s%s%s: policy takes auto, asta, soa or off, not \"%s\".",
+                               options->config_path, in, where, word);
         if (section == NULL && !options->policy_given)
             options->policy = word;
     }
@@ -163,7 +164,8 @@ static int take_report(run_options *options, const char *path)
         return rs_cli_fail(RS_EXIT_USAGE, "run",
                            "--report takes a name that ends in .html or .json, not \"%s\".", path);
     if (options->report_count == MAXIMUM_REPORTS)
-        return rs_cli_fail(RS_EXIT_USAGE, "run", "--report was given too often.");
+        return rs_cli_fail(RS_EXIT_USAGE, "run", "--report takes at most %d files; leave out %s.",
+                           (int)MAXIMUM_REPORTS, path);
     options->reports[options->report_count++] = path;
     return RS_EXIT_DONE;
 }
@@ -348,6 +350,14 @@ static bool tell(const run_options *options, const char *folder, bool has_layer,
     return told;
 }
 
+/* The end of a sentence on a program that could not be started. */
+static const char *advice_for_start(const rs_process_result *result, const char *program)
+{
+    if (result->start_error == ENOENT && strchr(program, '/') == NULL)
+        return "; write its folder too, as in ./NAME";
+    return result->start_error == EACCES ? "; is it a program, and executable?" : "";
+}
+
 static int run(run_options *options)
 {
     bool told = reports_writable(options);
@@ -364,8 +374,8 @@ static int run(run_options *options)
         rs_cli_fail_last(0, "run");
     } else if (!result.started) {
         exit_status = result.start_error == ENOENT ? 127 : 126;
-        rs_cli_fail(0, "run", "%s could not be started: %s.", options->program[0],
-                    strerror(result.start_error));
+        rs_cli_fail(0, "run", "%s could not be started: %s%s.", options->program[0],
+                    strerror(result.start_error), advice_for_start(&result, options->program[0]));
     } else {
         told = tell(options, folder, has_layer, &result) && told;
         rs_folder_remove(folder);

@@ -33,6 +33,9 @@ static void test_exit_status_and_signals(void **state)
     assert_int_equal(exit_status(run("%s run -- /nonexistent/program", RESTRIDE_PROGRAM)), 127);
     assert_non_null(strstr(errors(), "/nonexistent/program could not be started"));
     assert_int_equal(exit_status(run("%s run -- /etc/passwd", RESTRIDE_PROGRAM)), 126);
+    assert_non_null(strstr(errors(), "; is it a program, and executable?"));
+    assert_int_equal(exit_status(run("%s run -- nosuchprogram", RESTRIDE_PROGRAM)), 127);
+    assert_non_null(strstr(errors(), "; write its folder too, as in ./NAME."));
 }
 
 static void test_bad_usage(void **state)
@@ -45,6 +48,11 @@ static void test_bad_usage(void **state)
     assert_int_equal(exit_status(run("%s run --policy asta --tile -3 -- true", RESTRIDE_PROGRAM)),
                      2);
     assert_int_equal(exit_status(run("%s run --report r.txt -- true", RESTRIDE_PROGRAM)), 2);
+    assert_int_equal(exit_status(run("%s run --report 1.json --report 2.json --report 3.json "
+                                     "--report 4.json --report 5.json -- true",
+                                     RESTRIDE_PROGRAM)),
+                     2);
+    assert_non_null(strstr(errors(), "--report takes at most 4 files; leave out 5.json."));
 }
 
 /* The program runs all the same, and the sentence names the path. */

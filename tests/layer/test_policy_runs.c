@@ -391,6 +391,7 @@ static void test_plans_count(void **state)
     char commands[256] = "w";
     write_config("[grow]\nitems = f i\n");
     memset(commands + 1, 'l', 60);
+    commands[2] = 'f'; /* so it is known that they are long */
     strcpy(commands + 61, "r" LARGE);
     forget();
     outcome seen = run("grow 100000 10000", "--config config.ini", commands);

@@ -256,7 +256,7 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
                                           notify, data, error);
     *begun = (linking){.context = context,
                        .compiled = is_plain ? programs[0] : NULL,
-                       .unknown = is_plain      ? "what the program was linked from is not known"
+                       .unknown = is_plain      ? "what the program was linked from is not known; build it in one call"
                                   : has_options ? link_options
                                                 : several_parts,
                        .number = is_plain ? rs_program_build(programs[0]) : 0,
