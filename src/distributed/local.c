@@ -41,22 +41,133 @@ static restride_status plan_form(const rs_redistribution_task *task, local_plans
     return status;
 }
 
-static restride_status plan_groups(const rs_redistribution_task *task, local_plans *local, int side)
+static restride_status make_splits(const rs_redistribution_task *task, const int order[], int side,
+                                   rs_split splits[])
 {
     const restride_layout *own = task->layouts[side];
-    rs_split splits[RS_LAYOUT_MAX_RANK] = {{0}};
-    rs_regroup regroup = {.rank = (size_t)own->rank, .unit = task->counts.unit};
     restride_status status = RESTRIDE_OK;
-    for (size_t level = 0; status == RESTRIDE_OK && level < regroup.rank; level++) {
-        const int d = local->order[level];
+    for (int level = 0; status == RESTRIDE_OK && level < own->rank; level++) {
+        const int d = order[level];
         status = rs_split_make(&splits[level], own, task->layouts[1 - side], d,
                                rs_spread_coordinate(own, d, (size_t)task->group->rank));
-        regroup.splits[level] = &splits[level];
     }
-    if (status == RESTRIDE_OK)
-        status = rs_regroup_plan(&local->passes[side][1], task->engine, &regroup, side == 1,
-                                 &task->options);
+    return status;
+}
+
+static restride_status plan_groups(const rs_redistribution_task *task, local_plans *local, int side,
+                                   const rs_split splits[])
+{
+    rs_regroup regroup = {.rank = (size_t)task->layouts[side]->rank, .unit = task->counts.unit};
     for (size_t level = 0; level < regroup.rank; level++)
+        regroup.splits[level] = &splits[level];
+    return rs_regroup_plan(&local->passes[side][1], task->engine, &regroup, side == 1,
+                           &task->options);
+}
+
+/* ---- both at once ---- */
+
+/* Whether each group is one tile of a dimension, or one tile of each turn, the tiles in order; the
+ * last one may be shorter. */
+static bool has_tiles(const rs_split *split)
+{
+    const size_t count = split->period_runs;
+    for (size_t i = 0; i < count; i++) {
+        const bool shorter =
+            split->periods == 1 && i + 1 == count && split->runs[i].units < split->runs[0].units;
+        if ((split->runs[i].units != split->runs[0].units && !shorter) ||
+            (i > 0 && split->runs[i].group <= split->runs[i - 1].group))
+            return false;
+    }
+    return split->tail_runs == 0;
+}
+
+static void add_term(restride_layout *layout, int d, size_t divisor, size_t modulus)
+{
+    if (modulus != 1)
+        layout->terms[layout->term_count++] =
+            (rs_term){.dimension = d, .divisor = divisor, .modulus = modulus};
+}
+
+/* Makes the form without tiles the one by processes, where terms can say that. */
+static bool tile_by_processes(restride_layout *plain, const int order[], const rs_split splits[])
+{
+    rs_term *terms = calloc(3 * (size_t)plain->rank, sizeof *terms);
+    bool possible = terms != NULL;
+    for (int level = 0; possible && level < plain->rank; level++)
+        possible = splits[level].period_runs < 2 ||
+                   (order[level] != plain->record && has_tiles(&splits[level]));
+    if (!possible) {
+        free(terms);
+        return false;
+    }
+    free(plain->terms);
+    plain->terms = terms;
+    plain->term_count = 0;
+    for (int level = 0; level < plain->rank; level++) {
+        const rs_split *split = &splits[level];
+        if (split->period_runs > 1)
+            add_term(plain, order[level], split->runs[0].units,
+                     split->periods == 1 ? 0 : split->period_runs);
+    }
+    for (int level = 0; level < plain->rank; level++) {
+        const rs_split *split = &splits[level];
+        const int d = order[level];
+        plain->dimensions[d].descending = split->period_runs < 2 || split->periods == 1;
+        if (!plain->dimensions[d].descending)
+            add_term(plain, d, split->period_units, 0);
+        add_term(plain, d, 1, split->period_runs < 2 ? 0 : split->runs[0].units);
+    }
+    return true;
+}
+
+static double cost_of_plan(const restride_plan *plan)
+{
+    if (plan == NULL)
+        return 0;
+    return (plan->passes > 0 ? plan->passes : (double)plan->stage_count) * (double)plan->bytes;
+}
+
+/* One conversion instead of two passes, where there is one that costs less. */
+static void plan_at_once(const rs_redistribution_task *task, local_plans *local, int side,
+                         const rs_split splits[])
+{
+    restride_plan **form = &local->passes[side][side == 0 ? 0 : RS_LOCAL_PASSES - 1];
+    restride_plan **groups = &local->passes[side][1];
+    restride_layout *tiled = NULL;
+    restride_layout *grouped = NULL;
+    restride_plan *plan = NULL;
+    const size_t rank = (size_t)task->group->rank;
+    if (*form == NULL || *groups == NULL)
+        return;
+    if (rs_spread_part(&tiled, task->layouts[side], rank, NULL) == RESTRIDE_OK &&
+        rs_spread_part(&grouped, task->layouts[side], rank, local->order) == RESTRIDE_OK &&
+        tile_by_processes(grouped, local->order, splits) &&
+        restride_plan_convert_with(&plan, task->engine, side == 0 ? tiled : grouped,
+                                   side == 0 ? grouped : tiled, task->unit,
+                                   &task->options) == RESTRIDE_OK &&
+        cost_of_plan(plan) < cost_of_plan(*form) + cost_of_plan(*groups)) {
+        restride_plan_destroy(*form);
+        restride_plan_destroy(*groups);
+        *form = plan;
+        *groups = NULL;
+        plan = NULL;
+    }
+    restride_plan_destroy(plan);
+    restride_layout_destroy(tiled);
+    restride_layout_destroy(grouped);
+}
+
+static restride_status plan_side(const rs_redistribution_task *task, local_plans *local, int side)
+{
+    rs_split splits[RS_LAYOUT_MAX_RANK] = {{0}};
+    restride_status status = make_splits(task, local->order, side, splits);
+    if (status == RESTRIDE_OK)
+        status = plan_form(task, local, side);
+    if (status == RESTRIDE_OK)
+        status = plan_groups(task, local, side, splits);
+    if (status == RESTRIDE_OK)
+        plan_at_once(task, local, side, splits);
+    for (int level = 0; level < task->layouts[side]->rank; level++)
         rs_split_free(&splits[level]);
     return status;
 }
@@ -68,9 +179,7 @@ static restride_status plan_order(const rs_redistribution_task *task, local_plan
     for (int side = 0; status == RESTRIDE_OK && side < 2; side++) {
         if (bytes[side] == 0)
             continue;
-        status = plan_form(task, local, side);
-        if (status == RESTRIDE_OK)
-            status = plan_groups(task, local, side);
+        status = plan_side(task, local, side);
     }
     return status;
 }
@@ -89,12 +198,8 @@ static double cost_of(const local_plans *local)
 {
     double cost = 0;
     for (int side = 0; side < 2; side++)
-        for (int i = 0; i < RS_LOCAL_PASSES; i++) {
-            const restride_plan *plan = local->passes[side][i];
-            if (plan != NULL)
-                cost += (plan->passes > 0 ? plan->passes : (double)plan->stage_count) *
-                        (double)plan->bytes;
-        }
+        for (int i = 0; i < RS_LOCAL_PASSES; i++)
+            cost += cost_of_plan(local->passes[side][i]);
     return cost;
 }
 

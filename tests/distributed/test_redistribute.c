@@ -276,6 +276,48 @@ static void a_plan_tells_what_it_sends(void **state)
     assert_int_equal(sent[1], 64);
 }
 
+/* How many local passes a process needs. */
+typedef struct {
+    const char *from;
+    const char *to;
+    size_t passes;
+} local_work;
+
+static void count_passes(restride_group *group, void *context)
+{
+    const local_work *expected = context;
+    restride_engine *engine;
+    restride_plan *plan;
+    assert_int_equal(restride_engine_create_host(&engine, 1), RESTRIDE_OK);
+    assert_int_equal(restride_plan_redistribute(&plan, group, engine, "r:64 c:64 double",
+                                                expected->from, expected->to, 0, NULL),
+                     RESTRIDE_OK);
+    char *text = restride_plan_describe(plan);
+    assert_non_null(text);
+    size_t passes = 0; /* each has its own device; the plan as a whole has none */
+    for (const char *at = text; (at = strstr(at, "\"device\"")) != NULL; at++)
+        passes++;
+    if (passes != expected->passes)
+        fail_msg("\"%s\" to \"%s\": %zu passes, not %zu", expected->from, expected->to, passes,
+                 expected->passes);
+    free(text);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+}
+
+/* Tiles that go to processes move there in the pass that also changes their order. */
+static void few_local_passes_suffice(void **state)
+{
+    (void)state;
+    local_work works[] = {
+        {"@r/32 r%32 c", "@r/32 r%32 c", 0}, {"@r/32 r%32 c", "@c/32 r c%32", 1},
+        {"@r/32 c r%32", "@c/32 r c%32", 1}, {"@r/32 r%32 c", "@c/32 c%32 r", 2},
+        {"@r/32 c r%32", "@c/32 c%32 r", 1},
+    };
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++)
+        run_processes(2, count_passes, &works[i]);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +326,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(none_waits_for_ever),
         cmocka_unit_test(groups_check_their_arguments),
         cmocka_unit_test(a_plan_tells_what_it_sends),
+        cmocka_unit_test(few_local_passes_suffice),
     };
     random_cases(argc, argv, &first_seed, &case_count);
     return cmocka_run_group_tests(tests, NULL, NULL);
