@@ -25,6 +25,7 @@ typedef struct {
     rs_stage base;
     rs_transpose_task task;
     rs_piece pieces[RS_AXES_MOST];
+    size_t order; /* a number of what the pieces are and where they go */
 } paper_stage;
 
 enum { BOX_BYTES = 113 << 10, CHIP_BYTES = 48 << 10 };
@@ -44,6 +45,9 @@ static restride_status create_transpose(restride_engine *engine, const rs_transp
         memcpy(made->pieces, task->pieces, task->piece_count * sizeof *task->pieces);
         made->task.pieces = made->pieces;
     }
+    for (size_t i = 0; i < task->piece_count; i++)
+        made->order += (i + 1) * (task->pieces[i].count + 3 * task->pieces[i].unit +
+                                  5 * task->pieces[i].place);
     *stage = &made->base;
     return RESTRIDE_OK;
 }
@@ -82,6 +86,7 @@ static json_t *describe_stage(const rs_stage *stage)
         {"unit", task->unit},
         {"repeats", task->repeats},
         {"pieces", task->piece_count},
+        {"order", ((const paper_stage *)stage)->order},
     };
     json_t *object =
         rs_describe_numbers(json_object(), numbers, sizeof numbers / sizeof numbers[0]);
