@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* With `spaces` (else NULL) of arrays that were placed. NULL when memory is short. */
+/* `spaces`: the arrays that were placed, or NULL. Returns NULL when memory is short. */
 json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces);
 
 #endif

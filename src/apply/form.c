@@ -23,7 +23,7 @@ typedef struct {
 
 /* ---- numbers ---- */
 
-/* Places of sources that nobody could run may be beyond all numbers; then any place will do. */
+/* A source may have places beyond all numbers. Nobody can run it, so any place will do. */
 static int64_t times(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
@@ -296,7 +296,7 @@ static void add_move(rs_nest_form *form, const rs_move *move)
         form->moves[form->move_count++] = *move;
 }
 
-/* What fills a tile, before the first of the references that use it. */
+/* What fills a tile: before the first reference that uses it. */
 static void add_fill(maker *m, const rs_move *use)
 {
     const rs_nest *nest = m->form->nest;
@@ -331,8 +331,8 @@ static bool is_fixed(const maker *m, const rs_move *move, int loop)
     return false;
 }
 
-/* Whether all that the loop inside the threads reads is in tiles or constants, which nothing global
- * overlaps: then compilers keep its sums in registers. */
+/* Whether the loop inside the threads reads tiles and constants alone. Nothing in global memory
+ * overlaps those, so compilers keep its sums in registers. */
 static bool is_separate(maker *m)
 {
     const rs_nest *nest = m->form->nest;
@@ -464,9 +464,9 @@ static void add_arithmetic(maker *m, int loop)
     }
 }
 
-/* Integer instructions for a place in memory, by the kind of move; around the body of a loop, with
- * vectors and without; and for each row of an element that is loaded into a tile. Compilers that
- * unroll a loop need fewer. */
+/* Integer instructions: for a place in memory, by the kind of move; around the body of a loop, with
+ * vectors and without; for each row of an element that is loaded into a tile. Compilers that unroll
+ * a loop need fewer. */
 static const double places[] = {
     [RS_MOVE_GLOBAL] = 3, [RS_MOVE_CONSTANT] = 1, [RS_MOVE_TEXTURE] = 6, [RS_MOVE_TILE] = 3};
 static const double plain_loop = 5, vector_loop = 14, unrolled_places = 0.4, fill_row = 12,
@@ -480,7 +480,7 @@ static bool has_stores(const rs_nest_form *form)
     return false;
 }
 
-/* Elements that a work-item brings into a tile: in the rounds that do, as a mean over all. */
+/* Elements that a work-item loads into a tile: the mean over all rounds. */
 static void add_filling(rs_nest_form *form, const rs_move *move)
 {
     double elements = 1, items = 1;

@@ -193,7 +193,7 @@ static const char *space_of(const rs_lanes *b, int reference)
     return array->space == RS_SPACE_CONSTANT ? "__constant const" : "__global const";
 }
 
-/* The vector of a copy in which a reference's elements are. */
+/* The vector of a copy that holds a reference's elements. */
 static bool write_copy(rs_lanes *b, rs_text *text, int reference)
 {
     int number = b->kernels->copies->copy_of[reference];
@@ -219,7 +219,8 @@ static bool write_copy(rs_lanes *b, rs_text *text, int reference)
     return ok;
 }
 
-/* Whether the same element is accessed under no condition as well, so that it is in its array. */
+/* Whether the same element is also accessed without a condition, so that it lies inside the array.
+ */
 static bool is_covered(const rs_lanes *b, int reference)
 {
     const rs_access *own = &b->nest->accesses->accesses[reference];

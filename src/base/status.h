@@ -12,10 +12,9 @@
  * reads well. */
 restride_status rs_fail(restride_status status, const char *format, ...) RS_PRINTF(2, 3);
 
-/* Says behind the calling thread's sentence what a failed call has left of `what`, a "buffer": that
- * it is unchanged, or, when a command that may write to it was begun, that its content is
- * undefined now. Returns `status`. Every call that changes something in place ends with this when
- * it fails, so the claim is made once, by the one who knows all that was begun. */
+/* Adds to the calling thread's sentence what a failed call has left of `what`, a "buffer". It is
+ * unchanged; or undefined, when a command that may write to it was begun. Every call that changes
+ * something in place ends with this when it fails. Returns `status`. */
 restride_status rs_fail_leaving(restride_status status, const char *what, bool has_begun);
 
 /* The common sentence for a failed allocation of `what`. */

@@ -244,8 +244,8 @@ static size_t plan_memory(const rs_file_array *array)
     return array->options->memory != 0 ? array->options->memory : rs_cli_memory() / MEMORY_PARTS;
 }
 
-/* An array that does not fit into memory together with its neighbours moves by whole pages, and
- * gets blocks as large as a good part of memory. */
+/* An array that does not fit into memory moves by whole pages, in blocks of a good part of memory.
+ */
 restride_plan_options rs_array_plan_options(const rs_file_array *array, size_t bytes)
 {
     restride_plan_options options = {.scratch_bytes = array->options->memory};

@@ -126,7 +126,7 @@ static restride_status count_bytes(bench_result *result, const bench_options *op
     return rs_fail(RESTRIDE_OVERFLOW, "The tensor has more bytes than a size can hold.");
 }
 
-/* The result is read in order, while its index and the place that it came from go along. */
+/* Reads the result in order; `index` and `from`, the place before, advance with it. */
 static restride_status verify(const unsigned char *bytes, const bench_result *result,
                               const bench_options *options)
 {

@@ -19,7 +19,7 @@ enum { MOST_PLATFORMS = 32, MOST_DEVICES = 64, TEXT_ROOM = 256, TILE = 32 };
 
 /* --- The loader and the layer --- */
 
-/* The layer's path, for the program that looks whether it comes. */
+/* Set to the layer's path in the child that finds out whether its loader loads the layer. */
 static const char question[] = "RESTRIDE_DOCTOR_LAYER";
 
 bool rs_doctor_is_asked_for_layer(bool *loaded)
@@ -36,8 +36,8 @@ bool rs_doctor_is_asked_for_layer(bool *loaded)
     return layer != NULL;
 }
 
-/* In a child process: asks this program again, as `restride run` starts programs, or with what
- * loaders know alone. */
+/* In a child process: runs this program with the environment of `restride run`. Without
+ * `with_audit` only loaders that know OPENCL_LAYERS load the layer. */
 static void ask(const char *layer, bool with_audit)
 {
     static char name[] = "restride";
@@ -259,8 +259,8 @@ static void answer(int descriptor)
     _exit(findings && json_dumpfd(findings, descriptor, 0) == 0 ? 0 : 1);
 }
 
-/* A driver that ends the process, as some do on machines that they do not like, must not end the
- * doctor too: the checks run in a child. */
+/* Some drivers end the process on machines that they do not support. So the checks run in a child.
+ */
 void rs_doctor_check_opencl(json_t *findings)
 {
     int ends[2];

@@ -1,8 +1,9 @@
 /*
- * 100! by P-IPT: a thread a cycle (Sung thesis, section 4.5). Each position walks along its cycle,
- * over indices alone, until it meets a smaller one; the smallest of a cycle meets none, comes back
- * to itself and moves the cycle. So each cycle has one thread, and a long cycle keeps one thread
- * busy while the others have nothing left: a baseline, taken only when it is asked for by name.
+ * 100! by P-IPT: a thread a cycle (Sung thesis, section 4.5). From each position a walk follows the
+ * cycle, over indices alone, until it meets a smaller position. The walk from the smallest one
+ * comes back to where it began, and then moves the cycle. So one thread moves each cycle, and a
+ * long one keeps it busy while the others have nothing left. A baseline, taken only when it is
+ * named.
  *
  * Scratch: none; a thread keeps a slice of one element on its stack.
  */

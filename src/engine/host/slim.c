@@ -1,12 +1,12 @@
 /*
  * Arrays of structures of a few members; see slim.h. Two kinds of loops:
  *
- * Plain ones with everything but the length constant, which the compiler turns into loads of whole
- * vectors and shuffles where it knows how: 2 and 3 members, best with AVX2.
+ * Plain ones, for 2 and 3 members. All but the length is constant, so the compiler makes loads of
+ * whole vectors and shuffles of them; it does so best with AVX2.
  *
- * Shuffled ones, for 5 to 7 members: n structures are `count` vectors, and so are their arrays. A
- * result takes its elements from one vector after the other, by shuffles of two vectors, so
- * count - 1 shuffles a result; that needs instructions which choose any element of two vectors.
+ * Shuffled ones, for 5 to 7 members. As many structures as a vector has lanes are `count` vectors,
+ * and their arrays are as many. Each array takes count - 1 shuffles, which each take lanes of one
+ * more vector. That needs an instruction that chooses any lane of two vectors.
  */
 #include "engine/host/slim.h"
 #include "engine/host/simd.h"
@@ -164,8 +164,8 @@ typedef uint32_t vector __attribute__((vector_size(WORD * LANES)));
         (first) + ROUND_LANES(b3, b2, b1, b0, 12), (first) + ROUND_LANES(b3, b2, b1, b0, 13),      \
         (first) + ROUND_LANES(b3, b2, b1, b0, 14), (first) + ROUND_LANES(b3, b2, b1, b0, 15)
 
-/* Vectors i and i + bit; lane bits b3 to b0 of the result come from these of the two vectors, of
- * which OTHER is the second one; the bit `leaves` goes to the number of the vector. */
+/* Exchanges bits of places between vectors i and i + bit. Lane bits b3 to b0 of the results come
+ * from those of the two vectors. OTHER says which of the two; `leaves` becomes that bit of i. */
 enum { OTHER = 16 };
 #define EXCHANGE(vectors, bit, leaves, b3, b2, b1, b0)                                             \
     _Pragma("GCC unroll 8") for (int n = 0; n < 8; n++)                                            \
