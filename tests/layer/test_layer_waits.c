@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Held back, abandoned and interleaved with callbacks: no result changes and nothing hangs. */
 static void test_commands_that_wait(void **state)
@@ -106,12 +107,32 @@ static void test_builds_for_one_device(void **state)
     assert_int_equal(count_builds(""), builds);
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* A launch goes on when what it needs is built, not at the end of its patience of 30 seconds. */
+static void test_launches_go_on_at_once(void **state)
+{
+    (void)state;
+    const double start = seconds();
+    int status =
+        run("env MADE_UP_COMPILER=1 OPENCL_LAYERS=%s RESTRIDE_WISDOM= %s run --policy asta "
+            "--report %s -- " LIMITED " %s wllr",
+            MADE_UP_GPU, RESTRIDE_PROGRAM, report_path, SEQUENCE_PROGRAM);
+    assert_int_equal(exit_status(status), 0);
+    assert_int_equal(transformed_launches(), 2);
+    assert_true(seconds() - start < 25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_commands_that_wait),
-        cmocka_unit_test(test_builds_beside),
-        cmocka_unit_test(test_threads_end),
+        cmocka_unit_test(test_commands_that_wait),    cmocka_unit_test(test_launches_go_on_at_once),
+        cmocka_unit_test(test_builds_beside),         cmocka_unit_test(test_threads_end),
         cmocka_unit_test(test_builds_for_one_device),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
