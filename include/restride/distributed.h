@@ -42,11 +42,11 @@
  * through the scratch memory. What one of the two has in excess flows afterwards, behind those
  * bytes. Stages bring what arrived into its order.
  *
- * Why there is room. The excess is cut into paths, from a process that expects nothing any more to
- * one that has nothing left to send, and into cycles. Along each of them every process between the
- * ends sends as much as it receives, so it holds as much as before. The last one holds less than
- * its part has in the end, because it sends nothing any more. So no process ever holds more than
- * the larger of its two parts, which is restride_plan_local_bytes().
+ * Why there is room. The excess is cut into paths, each of which ends at a process that has nothing
+ * left to send, and into cycles. Along each of them every process between the ends sends as much
+ * as it receives, so it holds as much as before. The first one holds less. The last one holds no
+ * more than its part in the end, because it sends nothing any more. So no process ever holds more
+ * than the larger of its two parts, which is restride_plan_local_bytes().
  *
  * Collective: every process of the group calls with the same arguments and in the same order. Each
  * call begins and ends with a word among all, so that a failure of one process fails on all.

@@ -1,7 +1,7 @@
 /*
  * Order of the excess: see flow.h. Its graph has an edge from p to q where p has more for q than q
- * for p. It is taken apart into paths, from a process that no edge leads to any more to one that
- * none leads away from, and cycles. Each of them empties at least one edge.
+ * for p. It is taken apart into paths that end at a process from which no edge leads away, and
+ * cycles. Each of them empties at least one edge.
  *
  * Paths begin at the processes in turn, and each process serves its edges in turn, from its own
  * number on, so that neighbours in the list have little in common and run beside each other.
@@ -22,12 +22,9 @@ typedef struct {
     size_t size;
     size_t edge_count;
     edge *edges;       /* by `from`, then in turn by `to` */
-    size_t *incoming;  /* their numbers by `to` */
     size_t *out_begin; /* of each process in `edges`: size + 1 */
-    size_t *in_begin;  /* of each process in `incoming`: size + 1 */
     size_t *out_at;    /* before these nothing is left */
-    size_t *in_at;
-    size_t *path; /* edges: at most size */
+    size_t *path;      /* edges: at most size */
     size_t path_count;
     bool *on_path; /* processes */
     size_t rank;
@@ -54,10 +51,8 @@ static size_t list_edges(const rs_counts *counts, size_t size, flow *f)
             const size_t bytes = excess(counts, p, q);
             if (bytes == 0)
                 continue;
-            if (f != NULL) {
+            if (f != NULL)
                 f->edges[count] = (edge){p, q, bytes};
-                f->in_begin[q + 1]++;
-            }
             count++;
         }
     }
@@ -69,38 +64,24 @@ static size_t list_edges(const rs_counts *counts, size_t size, flow *f)
 static restride_status begin_flow(flow *f, const rs_counts *counts)
 {
     f->edges = calloc(f->edge_count, sizeof *f->edges);
-    f->incoming = calloc(f->edge_count, sizeof *f->incoming);
     f->out_begin = calloc(f->size + 1, sizeof *f->out_begin);
-    f->in_begin = calloc(f->size + 1, sizeof *f->in_begin);
     f->out_at = calloc(f->size, sizeof *f->out_at);
-    f->in_at = calloc(f->size, sizeof *f->in_at);
     f->path = calloc(f->size + 1, sizeof *f->path);
     f->on_path = calloc(f->size, sizeof *f->on_path);
     f->steps = calloc(f->edge_count, sizeof *f->steps);
-    if (f->edges == NULL || f->incoming == NULL || f->out_begin == NULL || f->in_begin == NULL ||
-        f->out_at == NULL || f->in_at == NULL || f->path == NULL || f->on_path == NULL ||
-        f->steps == NULL)
+    if (f->edges == NULL || f->out_begin == NULL || f->out_at == NULL || f->path == NULL ||
+        f->on_path == NULL || f->steps == NULL)
         return rs_fail_memory("the order of messages");
     list_edges(counts, f->size, f);
-    for (size_t p = 0; p < f->size; p++) {
-        f->in_begin[p + 1] += f->in_begin[p];
-        f->in_at[p] = f->in_begin[p];
-        f->out_at[p] = f->out_begin[p];
-    }
-    for (size_t e = 0; e < f->edge_count; e++)
-        f->incoming[f->in_at[f->edges[e].to]++] = e;
-    memcpy(f->in_at, f->in_begin, f->size * sizeof *f->in_at);
+    memcpy(f->out_at, f->out_begin, f->size * sizeof *f->out_at);
     return RESTRIDE_OK;
 }
 
 static void end_flow(flow *f)
 {
     free(f->edges);
-    free(f->incoming);
     free(f->out_begin);
-    free(f->in_begin);
     free(f->out_at);
-    free(f->in_at);
     free(f->path);
     free(f->on_path);
 }
@@ -114,64 +95,23 @@ static size_t edge_out(const flow *f, size_t p)
     return *e < f->out_begin[p + 1] ? *e : f->edge_count;
 }
 
-static size_t edge_in(const flow *f, size_t p)
-{
-    size_t *i = &f->in_at[p];
-    while (*i < f->in_begin[p + 1] && f->edges[f->incoming[*i]].left == 0)
-        ++*i;
-    return *i < f->in_begin[p + 1] ? f->incoming[*i] : f->edge_count;
-}
-
-/* Leaves the path with its edges from `first` on, `count` of them. */
-static void keep_edges(flow *f, size_t first, size_t count)
-{
-    memmove(f->path, f->path + first, count * sizeof *f->path);
-    f->path_count = count;
-}
-
-/* Goes on from the path's end until nothing leads away. False: it came back to a process, and the
- * path is that cycle. */
-static bool extend(flow *f, size_t p)
-{
-    for (size_t e; (e = edge_out(f, p)) != f->edge_count; p = f->edges[e].to) {
-        f->path[f->path_count++] = e;
-        f->on_path[p] = true;
-        const size_t next = f->edges[e].to;
-        if (!f->on_path[next])
-            continue;
-        size_t first = 0;
-        while (f->edges[f->path[first]].from != next)
-            first++;
-        keep_edges(f, first, f->path_count - first);
-        return false;
-    }
-    f->on_path[p] = true;
-    return true;
-}
-
-/* Goes back from the path's beginning until nothing leads there, or until it meets itself. */
-static void extend_back(flow *f, size_t p)
-{
-    for (size_t e; (e = edge_in(f, p)) != f->edge_count; p = f->edges[e].from) {
-        memmove(f->path + 1, f->path, f->path_count * sizeof *f->path);
-        f->path[0] = e;
-        f->path_count++;
-        const size_t before = f->edges[e].from;
-        if (f->on_path[before]) {
-            size_t last = 0;
-            while (f->edges[f->path[last]].to != before)
-                last++;
-            keep_edges(f, 0, last + 1);
-            return;
-        }
-        f->on_path[before] = true;
-    }
-}
-
-static void clear_path(flow *f)
+/* From a process until nothing leads away, or the cycle that the way comes back to. */
+static void find_path(flow *f, size_t p)
 {
     memset(f->on_path, 0, f->size * sizeof *f->on_path);
     f->path_count = 0;
+    for (size_t e; (e = edge_out(f, p)) != f->edge_count; p = f->edges[e].to) {
+        f->path[f->path_count++] = e;
+        f->on_path[p] = true;
+        if (!f->on_path[f->edges[e].to])
+            continue;
+        size_t first = 0;
+        while (f->edges[f->path[first]].from != f->edges[e].to)
+            first++;
+        f->path_count -= first;
+        memmove(f->path, f->path + first, f->path_count * sizeof *f->path);
+        return;
+    }
 }
 
 /* As much as all edges of the path have, and the own step. */
@@ -194,20 +134,13 @@ static void send_along(flow *f)
         f->steps[f->step_count++] = step;
 }
 
-/* Where the next path begins: at a process that nothing leads to, else anywhere on an edge. */
+/* Where the next path begins; the number of processes when all edges are empty. */
 static size_t find_start(const flow *f, size_t turn)
 {
-    size_t any = f->size;
-    for (size_t k = 0; k < f->size; k++) {
-        const size_t p = (turn + k) % f->size;
-        if (edge_out(f, p) == f->edge_count)
-            continue;
-        if (edge_in(f, p) == f->edge_count)
-            return p;
-        if (any == f->size)
-            any = p;
-    }
-    return any;
+    for (size_t k = 0; k < f->size; k++)
+        if (edge_out(f, (turn + k) % f->size) != f->edge_count)
+            return (turn + k) % f->size;
+    return f->size;
 }
 
 restride_status rs_flow_plan(const rs_counts *counts, size_t size, size_t rank,
@@ -222,9 +155,7 @@ restride_status rs_flow_plan(const rs_counts *counts, size_t size, size_t rank,
     restride_status status = begin_flow(&f, counts);
     for (size_t start, turn = 0; status == RESTRIDE_OK && (start = find_start(&f, turn)) != size;
          turn = start + 1) {
-        clear_path(&f);
-        if (extend(&f, start))
-            extend_back(&f, start);
+        find_path(&f, start);
         send_along(&f);
     }
     end_flow(&f);
