@@ -94,7 +94,7 @@ def flips_of(path, arguments):
     def is_smaller_or_larger(cursor):
         """a < b ? a : b, which is the same with <=."""
         parts = [text[c.extent.start.offset : c.extent.end.offset].decode() for c in cursor.get_children()]
-        match = re.fullmatch(r"(.*?) *[<>]=? *(.*)", parts[0], re.DOTALL)
+        match = re.fullmatch(r"(.*?)\s+[<>]=?\s+(.*)", parts[0], re.DOTALL)
         return match is not None and {match[1], match[2]} == {parts[1], parts[2]}
 
     def walk(cursor):
