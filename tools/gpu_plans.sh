@@ -3,35 +3,36 @@
 #        tools/gpu_plans.sh BUILD first
 # "first" times the first plans of thirteen kinds, each in a process of its own: through CUDA with the kernels that BUILD has
 # compiled, without them, and again with what that has left in the cache; through OpenCL with an empty cache of the driver's
-# and again. At last plans of 10,000 random problems, by CUDA, once more when their kernels are loaded.
-# Otherwise the table of lab/docs/performance.md on plans: the shapes as float32, the papers' six as float64, and four of them once more
-# with wisdom, which is measured before and thrown away at the end. SMALL=yes tries it out with small arrays.
+# and again. At last 10,000 random problems, each planned twice by CUDA.
+# Otherwise the table of lab/docs/performance.md on plans: the shapes as float32, the papers' six as float64, and four of them
+# once more with wisdom, which is measured before and thrown away at the end. SMALL=yes tries it out with small arrays.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 first() {
     local build=$1 work
     work=$(mktemp -d)
     export RESTRIDE_WISDOM=
-    kinds() { # TITLE CACHE ENGINE: CACHE "new" is an empty one for each kind
-        local kind=0 cache=$2 line
+    # A program finds compiled kernels in ../lib.
+    mkdir -p "$work/with/bin" "$work/without/bin"
+    cp "$build/tests/engine/time_first" "$build/src/engine/cuda/precompile/precompile" "$work/with/bin"
+    cp "$build/tests/engine/time_first" "$work/without/bin"
+    [ ! -d "$build/lib/kernels" ] || ln -s "$(realpath "$build/lib")" "$work/with/lib"
+    kinds() { # TITLE ENGINE with|without CACHES: each kind has a cache of its own
+        local kind=0 cache line
         echo "-- $1"
         while :; do
-            [ "$2" != new ] || cache=$(mktemp -d -p "$work")
-            line=$(XDG_CACHE_HOME=$cache CUDA_CACHE_PATH=$cache/driver "$build/tests/engine/time_first" "$3" $kind) || break
+            cache=$work/$4/$kind
+            line=$(XDG_CACHE_HOME=$cache CUDA_CACHE_PATH=$cache/driver "$work/$3/bin/time_first" "$2" $kind) || break
             echo "$line"
             kind=$((kind + 1))
         done
     }
-    [ ! -d "$build/lib/kernels" ] || kinds "CUDA, empty cache, compiled kernels" new cuda
-    [ ! -d "$build/lib/kernels" ] || mv "$build/lib/kernels" "$work/kernels"
-    kinds "CUDA, empty cache, no compiled kernels" new cuda
-    kinds "CUDA, one cache, first process" "$work/one" cuda >/dev/null
-    kinds "CUDA, next process" "$work/one" cuda
-    [ ! -d "$work/kernels" ] || mv "$work/kernels" "$build/lib/kernels"
-    kinds "OpenCL, empty cache" new opencl
-    kinds "OpenCL, one cache, first process" "$work/cl" opencl >/dev/null
-    kinds "OpenCL, next process" "$work/cl" opencl
-    XDG_CACHE_HOME=$work/one "$build/src/engine/cuda/precompile/precompile" 10000 1e6 times
+    [ ! -d "$work/with/lib" ] || kinds "CUDA, empty cache, compiled kernels" cuda with none
+    kinds "CUDA, empty cache, no compiled kernels" cuda without cuda
+    kinds "CUDA, next process" cuda without cuda
+    kinds "OpenCL, empty cache" opencl without opencl
+    kinds "OpenCL, next process" opencl without opencl
+    XDG_CACHE_HOME=$work/random "$work/with/bin/precompile" 10000 1e6 times
     rm -rf "$work"
 }
 if [ "${2:-}" = first ]; then
