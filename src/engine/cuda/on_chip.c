@@ -29,9 +29,9 @@ enum {
     AXIS_NUMBERS = 3,
     COUNTER_BYTES = 128,
     EDGE_STEP = 4,
-    MOST_VECTOR = 4, /* elements */
-    MOST_CONSTANT_VECTOR = 2,
+    MOST_VECTOR = 4,    /* elements */
     LEAST_CONSTANT = 4, /* bytes of an element */
+    PAIR_CONSTANT = 8,  /* of one of two in a word */
     LEAST_VECTOR_BYTES = 4,
     LARGEST_WORD = 16,
     LARGEST_UNIT = 1024
@@ -280,8 +280,8 @@ static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launc
         {"TILE_PITCH", NULL, c->pitch},
     };
     /* Constants make what has little to load at once up to 20 % faster. */
-    const bool constant = c->usual && c->unit_words == 1 && c->unit >= LEAST_CONSTANT &&
-                          c->vector <= MOST_CONSTANT_VECTOR;
+    const bool pays = c->vector == 1 ? c->unit >= LEAST_CONSTANT : c->unit == PAIR_CONSTANT;
+    const bool constant = c->usual && c->unit_words == 1 && pays;
     const size_t constants = 3;
     size_t count = sizeof defines / sizeof defines[0] - (constant ? 0 : constants);
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "on_chip",

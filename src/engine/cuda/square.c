@@ -69,9 +69,10 @@ restride_status rs_cuda_add_square(rs_cuda_stage *stage, const rs_cuda_square *q
     size_t pitch = rs_cuda_tile_pitch(t.edge, unit_words, word);
     /* Constants make single words up to 5 % faster and few narrow ones up to 40 %. For others, and
      * for a tile of its own size, the launch says it all. */
-    const bool pays = unit_words == 1 || (unit_words <= MOST_CONSTANT && word <= NARROW_BYTES);
+    const bool pays =
+        unit_words == 1 || (unit_words <= MOST_CONSTANT && word > 1 && word <= NARROW_BYTES);
     const bool constant = (pays && t.edge < q->side) || t.edge * t.edge * unit_words > MOST_WORDS;
-    const bool steady = constant && t.threads % (t.edge * unit_words) == 0;
+    const bool steady = constant && (unit_words > 1 || t.threads % (t.edge * unit_words) == 0);
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, word},
         {"THREADS", NULL, steady ? t.threads : MOST_THREADS},

@@ -72,8 +72,7 @@ restride_status rs_chains_by_walks(const rs_chains_planning *p);
 
 /* ---- the digits of slots (digits.c) ---- */
 
-/* Puts them into the device's memory, plan->digits, and tells what room each phase has. The plan's
- * words are known. */
+/* Puts them into the device's memory, plan->digits, and tells what room each phase has. */
 restride_status rs_chains_keep_digits(rs_device_stage *stage, rs_chains_plan *plan,
                                       const rs_slots *slots);
 size_t rs_chains_digits_bytes(const rs_chains_plan *plan);

@@ -8,10 +8,7 @@
 
 #include <stdint.h>
 
-enum {
-    DIGIT_NUMBERS = 4, /* magic, shift and both weights */
-    SHORT_SLOT = 64    /* bytes */
-};
+enum { DIGIT_NUMBERS = 4 /* magic, shift and both weights */ };
 
 size_t rs_chains_digits_bytes(const rs_chains_plan *plan)
 {
@@ -65,11 +62,8 @@ restride_status rs_chains_keep_digits(rs_device_stage *stage, rs_chains_plan *pl
     rs_device_engine *engine = rs_device_engine_of(stage);
     uint32_t numbers[RS_SLOTS_PHASES * RS_SLOTS_MOST_DIGITS * DIGIT_NUMBERS] = {0};
     uint32_t *to = numbers;
-    /* Of short slots so many move that digits take as long as memory. */
-    const bool exact = slots->phases[1].count > 0 && plan->words * stage->word <= SHORT_SLOT;
     for (int phase = 0; phase < RS_SLOTS_PHASES; phase++) {
-        plan->digit_counts[phase] = exact ? (uint32_t)slots->phases[phase].count
-                                          : digit_room(phase, slots->phases[phase].count);
+        plan->digit_counts[phase] = digit_room(phase, slots->phases[phase].count);
         write_phase(to, &slots->phases[phase]);
         to += (size_t)plan->digit_counts[phase] * DIGIT_NUMBERS;
     }

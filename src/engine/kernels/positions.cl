@@ -53,7 +53,7 @@ FUNCTION ulong divide_64(ulong number, ulong divisor, ulong magic, ulong *remain
 }
 
 #ifdef DIGITS
-enum { MAGIC, SHIFT, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS, FEW_DIGITS = 3 };
+enum { MAGIC, SHIFT, WEIGHT, NEXT_WEIGHT, DIGIT_NUMBERS };
 
 /* What digits `from` to `to` of a number are in the sum, and in the number of the next phase. */
 FUNCTION uint sum_digits(const uint *digits, uint from, uint to, uint number, uint *sum)
@@ -70,10 +70,9 @@ FUNCTION uint sum_digits(const uint *digits, uint from, uint to, uint number, ui
     return next;
 }
 
-/* Few phases have more than FEW_DIGITS, and few permutations all phases. */
-FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
+/* Of up to `count` digits, but seldom more than `few`. */
+FUNCTION uint sum_phase(const uint *digits, uint few, uint count, uint number, uint *sum)
 {
-    const uint few = count < FEW_DIGITS ? count : FEW_DIGITS;
     uint next = sum_digits(digits, 0, few, number, sum);
     if (count > few && digits[DIGIT_NUMBERS * few + MAGIC] != 0)
         next += sum_digits(digits, few, count, number, sum);
@@ -83,11 +82,11 @@ FUNCTION uint sum_phase(const uint *digits, uint count, uint number, uint *sum)
 FUNCTION POSITION source(POSITION position, SHAPE_PARAMETERS)
 {
     uint sum = 0;
-    uint next = sum_phase(digits, FIRST, position, &sum);
-    if (SECOND != 0 && digits[DIGIT_NUMBERS * FIRST + MAGIC] != 0)
-        next = sum_phase(digits + DIGIT_NUMBERS * FIRST, SECOND, next, &sum);
-    if (THIRD != 0 && digits[DIGIT_NUMBERS * (FIRST + SECOND) + MAGIC] != 0)
-        sum_phase(digits + DIGIT_NUMBERS * (FIRST + SECOND), THIRD, next, &sum);
+    uint next = sum_phase(digits, 4, FIRST, position, &sum);
+    if (digits[DIGIT_NUMBERS * FIRST + MAGIC] != 0)
+        next = sum_phase(digits + DIGIT_NUMBERS * FIRST, 1, SECOND, next, &sum);
+    if (digits[DIGIT_NUMBERS * (FIRST + SECOND) + MAGIC] != 0)
+        sum_phase(digits + DIGIT_NUMBERS * (FIRST + SECOND), 1, THIRD, next, &sum);
     return sum;
 }
 #elif defined(REVERSE)

@@ -27,8 +27,8 @@ typedef struct {
 #define BY_UNIT(t, x) divide_small(x, (t)->unit_magic)
 #endif
 
-/* Constant where a thread then stays in its column. */
-#if CONSTANT && THREADS % (TILE * UNIT_WORDS) == 0
+/* Constant where a thread then stays in its column, and for narrow words. */
+#if CONSTANT && (THREADS % (TILE * UNIT_WORDS) == 0 || UNIT_WORDS > 1)
 #define STEP THREADS
 #else
 #define STEP LOCAL_SIZE
