@@ -169,6 +169,7 @@ void rs_kernel_copy_values(rs_kernel *copy, const rs_kernel *original)
         const rs_argument *from = &original->arguments[i];
         copy->arguments[i].set = from->set;
         copy->arguments[i].buffer = from->buffer;
+        copy->arguments[i].is_buffer = from->is_buffer;
         if (from->set && (from->value != NULL || from->value_size > 0))
             rs_kernel_keep_value(copy, i, from->value_size, from->value, from->is_pointer);
     }
