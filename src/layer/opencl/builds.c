@@ -254,15 +254,16 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint device_co
     if (begun == NULL) /* its kernels are never rewritten then */
         return rs_driver()->clLinkProgram(context, device_count, devices, options, count, programs,
                                           notify, data, error);
-    *begun = (linking){.context = context,
-                       .compiled = is_plain ? programs[0] : NULL,
-                       .unknown = is_plain      ? "what the program was linked from is not known; build it in one call"
-                                  : has_options ? link_options
-                                                : several_parts,
-                       .number = is_plain ? rs_program_build(programs[0]) : 0,
-                       .users = notify != NULL ? 2 : 1,
-                       .notify = notify,
-                       .data = data};
+    *begun = (linking){
+        .context = context,
+        .compiled = is_plain ? programs[0] : NULL,
+        .unknown = is_plain ? "what the program was linked from is not known; build it in one call"
+                   : has_options ? link_options
+                                 : several_parts,
+        .number = is_plain ? rs_program_build(programs[0]) : 0,
+        .users = notify != NULL ? 2 : 1,
+        .notify = notify,
+        .data = data};
     cl_program handle = rs_driver()->clLinkProgram(context, device_count, devices, options, count,
                                                    programs, notify != NULL ? note_linked : NULL,
                                                    notify != NULL ? begun : data, error);

@@ -105,7 +105,7 @@ void rs_program_take_rewritten(rs_layer_program *program, void *rewritten, const
 static void build_beside(void *data) RS_UNLOCKED
 {
     rs_layer_program *program = data;
-    const rs_group context = program->context;
+    rs_group context = program->context;
     rs_layer *layer = program->core.layer;
     const double start = rs_layer_clock();
     const char *refused;
