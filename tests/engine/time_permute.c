@@ -2,23 +2,29 @@
  * How fast a device permutes the axes of tensors in place, every element verified on the host.
  *
  *     time_permute opencl|cuda DIMS:AXES:BYTES...       for example 600x500x400:2x0x1:4
+ *     time_permute opencl|cuda --random COUNT SEED KIND...
  *
  * One line a tensor: GB/s (2 x bytes / time, the median of nine runs), the ratio to a copy of the
- * same bytes from buffer to buffer, the time of the second plan, scratch memory, stages; and a line
- * for each stage.
+ * same bytes from buffer to buffer, the passes that it took and that the plan expected, the time of
+ * the second plan, scratch memory, stages; and, without --random, a line for each stage.
+ *
+ * A KIND of random tensors is "even" or "any", floats of rank 3 to 6 whose axes are even or not, or
+ * "mixed", which has matrices, batches and elements of other sizes too. Behind them come the median
+ * and the least of the ratios, and of how many the time is within 25 % of the expected.
  */
 #include "lab.h"
 #include "restride/restride.h"
 #include "transpose/plan.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 9, MOST_RANK = 16, PARTS = 16 };
+enum { RUNS = 9, MOST_RANK = 16, PARTS = 16, MOST_RANDOM_BYTES = 900000000 };
 
 typedef struct {
     int rank;
@@ -31,15 +37,22 @@ typedef struct {
 static restride_engine *engine;
 static rs_transfer *transfer;
 
-/* The median of what `plan` takes, or a copy to `target` without one; negative after a failure. */
-static double median(restride_plan *plan, void *buffer, void *target, size_t bytes)
+/* The array before it is permuted, which is the beginning of the same bytes for all tensors. */
+static size_t room;
+static void *original;
+static void *buffer;
+static unsigned char *host;
+
+/* The median of what `plan` takes, or a copy without one; negative after a failure. */
+static double median(restride_plan *plan, size_t bytes)
 {
     double times[RUNS + 1];
     for (int i = 0; i <= RUNS; i++) {
         double start = lab_now();
         restride_status status =
-            plan != NULL ? restride_execute(plan, buffer)
-                         : transfer->operations->copy(transfer, target, 0, buffer, 0, bytes, NULL);
+            plan != NULL
+                ? restride_execute(plan, buffer)
+                : transfer->operations->copy(transfer, buffer, 0, original, 0, bytes, NULL);
         if (status == RESTRIDE_OK)
             status = transfer->operations->finish(transfer);
         if (status != RESTRIDE_OK)
@@ -49,10 +62,9 @@ static double median(restride_plan *plan, void *buffer, void *target, size_t byt
     return lab_median(times + 1, RUNS); /* the first one warms up */
 }
 
-/* Byte b of element e. */
-static unsigned char value(size_t element, size_t byte)
+static unsigned char value(size_t byte)
 {
-    uint64_t mixed = (element * 16 + byte + 1) * 0x9E3779B97F4A7C15u;
+    uint64_t mixed = (byte + 1) * 0x9E3779B97F4A7C15u;
     return (unsigned char)(mixed >> 56);
 }
 
@@ -68,8 +80,8 @@ static void *fill_part(void *argument)
 {
     const tensor_part *p = argument;
     for (size_t e = p->begin; e < p->end; e++)
-        for (size_t b = 0; b < p->t->unit; b++)
-            p->bytes[e * p->t->unit + b] = value(e, b);
+        for (size_t b = e * p->t->unit; b < (e + 1) * p->t->unit; b++)
+            p->bytes[b] = value(b);
     return NULL;
 }
 
@@ -92,7 +104,7 @@ static void *check_part(void *argument)
     }
     for (size_t e = p->begin; e < p->end; e++) {
         for (size_t b = 0; b < t->unit; b++)
-            p->wrong += p->bytes[e * t->unit + b] != value(from, b);
+            p->wrong += p->bytes[e * t->unit + b] != value(from * t->unit + b);
         for (int k = t->rank; k-- > 0;) {
             from += strides[t->axes[k]];
             if (++index[k] < t->dims[t->axes[k]])
@@ -126,7 +138,7 @@ static size_t work_in_parts(void *(*work)(void *part), const tensor *t, unsigned
 }
 
 /* One stage alone, whatever it makes of the array. */
-static double stage_median(const restride_plan *plan, size_t stage, void *buffer)
+static double stage_median(const restride_plan *plan, size_t stage)
 {
     const rs_engine_operations *o = engine->operations;
     double times[RUNS + 1];
@@ -147,48 +159,64 @@ static double stage_median(const restride_plan *plan, size_t stage, void *buffer
     return lab_median(times + 1, RUNS);
 }
 
-static bool report(const tensor *t, restride_plan *plan, double plan_time, void *buffer,
-                   void *target, size_t wrong)
+/* What was seen of a tensor. */
+typedef struct {
+    double ratio;    /* to the copy */
+    double expected; /* passes */
+    size_t wrong;
+} result;
+
+static void report_stages(const restride_plan *plan, const json_t *stages, double copy)
 {
-    double time = median(plan, buffer, NULL, t->bytes);
-    double copy = median(NULL, buffer, target, t->bytes);
-    char *text = restride_plan_describe(plan);
-    json_t *described = json_loads(text == NULL ? "{}" : text, 0, NULL);
-    printf("%.0f GB/s, %.2f of the copy, plan %.2f ms, scratch %.3f %%, %zu stages, wrong %zu\n",
-           2 * (double)t->bytes / time / 1e6, copy / time, plan_time,
-           100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
-           json_array_size(json_object_get(described, "stages")), wrong);
     size_t i = 0;
     json_t *stage;
-    json_array_foreach(json_object_get(described, "stages"), i, stage) printf(
-        "    %.2f of the copy, %s, tile %lld: %lld of %lld x %lld elements of %lld bytes\n",
-        copy / stage_median(plan, i, buffer), json_string_value(json_object_get(stage, "name")),
-        (long long)json_integer_value(json_object_get(stage, "tile")),
-        (long long)json_integer_value(json_object_get(stage, "blocks")),
-        (long long)json_integer_value(json_object_get(stage, "rows")),
-        (long long)json_integer_value(json_object_get(stage, "cols")),
-        (long long)json_integer_value(json_object_get(stage, "element_bytes")));
-    json_decref(described);
-    free(text);
-    return time > 0 && wrong == 0;
+    json_array_foreach(stages, i, stage)
+        printf("    %.2f of the copy, %s, tile %lld: %lld of %lld x %lld elements of %lld bytes\n",
+               copy / stage_median(plan, i), json_string_value(json_object_get(stage, "name")),
+               (long long)json_integer_value(json_object_get(stage, "tile")),
+               (long long)json_integer_value(json_object_get(stage, "blocks")),
+               (long long)json_integer_value(json_object_get(stage, "rows")),
+               (long long)json_integer_value(json_object_get(stage, "cols")),
+               (long long)json_integer_value(json_object_get(stage, "element_bytes")));
 }
 
-static bool measure(const tensor *t)
+static void report(const tensor *t, restride_plan *plan, double plan_time, bool with_stages,
+                   result *r)
+{
+    double time = median(plan, t->bytes);
+    double copy = median(NULL, t->bytes);
+    char *text = restride_plan_describe(plan);
+    json_t *described = json_loads(text == NULL ? "{}" : text, 0, NULL);
+    const json_t *stages = json_object_get(described, "stages");
+    r->ratio = copy / time;
+    r->expected = json_number_value(json_object_get(described, "estimated_passes"));
+    printf("%.0f GB/s, %.2f of the copy, %.2f passes (%.2f expected), plan %.2f ms, scratch %.3f "
+           "%%, %zu stages, wrong %zu\n",
+           2 * (double)t->bytes / time / 1e6, r->ratio, time / copy, r->expected, plan_time,
+           100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
+           json_array_size(stages), r->wrong);
+    if (with_stages)
+        report_stages(plan, stages, copy);
+    json_decref(described);
+    free(text);
+}
+
+static restride_status run_once(restride_plan *plan, const tensor *t)
 {
     const rs_transfer_operations *o = transfer->operations;
-    unsigned char *host = malloc(t->bytes);
-    void *buffer = NULL;
-    void *target = NULL;
+    restride_status status = o->copy(transfer, buffer, 0, original, 0, t->bytes, NULL);
+    if (status == RESTRIDE_OK)
+        status = restride_execute(plan, buffer);
+    if (status == RESTRIDE_OK)
+        status = o->finish(transfer);
+    return status == RESTRIDE_OK ? lab_download(transfer, host, buffer, t->bytes) : status;
+}
+
+static bool measure(const tensor *t, bool with_stages, result *r)
+{
     restride_plan *plan = NULL;
     double plan_time = 0;
-    restride_status status =
-        host == NULL ? RESTRIDE_OUT_OF_MEMORY : o->allocate(transfer, t->bytes, &buffer);
-    if (status == RESTRIDE_OK)
-        status = o->allocate(transfer, t->bytes, &target);
-    if (status == RESTRIDE_OK)
-        work_in_parts(fill_part, t, host);
-    if (status == RESTRIDE_OK)
-        status = lab_upload(transfer, buffer, host, t->bytes);
+    restride_status status = RESTRIDE_OK;
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
         double start = lab_now();
@@ -196,21 +224,112 @@ static bool measure(const tensor *t)
         plan_time = lab_now() - start;
     }
     if (status == RESTRIDE_OK)
-        status = restride_execute(plan, buffer);
-    if (status == RESTRIDE_OK)
-        status = o->finish(transfer);
-    if (status == RESTRIDE_OK)
-        status = lab_download(transfer, host, buffer, t->bytes);
-    bool good = status == RESTRIDE_OK &&
-                report(t, plan, plan_time, buffer, target, work_in_parts(check_part, t, host));
-    if (status != RESTRIDE_OK)
+        status = run_once(plan, t);
+    if (status == RESTRIDE_OK) {
+        r->wrong = work_in_parts(check_part, t, host);
+        report(t, plan, plan_time, with_stages, r);
+    } else {
         printf("%s\n", restride_last_error());
+    }
+    fflush(stdout);
     restride_plan_destroy(plan);
-    o->release(transfer, buffer);
-    o->release(transfer, target);
-    free(host);
+    return status == RESTRIDE_OK && r->wrong == 0;
+}
+
+/* ---- random tensors ---- */
+
+static uint64_t seed;
+
+static size_t random_below(size_t bound)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(seed >> 33) % bound;
+}
+
+/* Evenly in the logarithm. */
+static double random_between(double least, double most)
+{
+    return least * pow(most / least, (double)random_below(1 << 20) / (1 << 20));
+}
+
+/* Of axes the last one takes up what the others leave. */
+static void draw_dims(tensor *t, double elements, size_t step)
+{
+    double left = elements;
+    for (int i = 0; i < t->rank; i++) {
+        double mean = pow(left, 1.0 / (t->rank - i));
+        double side = i + 1 == t->rank ? left : random_between(mean / 4, mean * 4);
+        t->dims[i] = (size_t)(side / (double)step + 0.5) * step;
+        t->dims[i] = t->dims[i] < 2 ? 2 : t->dims[i];
+        left /= (double)t->dims[i];
+    }
+}
+
+/* The last axis does not stay: it would be a part of the element. */
+static void draw_axes(tensor *t)
+{
+    do
+        for (int i = 0; i < t->rank; i++) {
+            int other = (int)random_below((size_t)i + 1);
+            t->axes[i] = t->axes[other];
+            t->axes[other] = i;
+        }
+    while (t->axes[t->rank - 1] == t->rank - 1);
+}
+
+static void draw(tensor *t, const char *kind)
+{
+    static const size_t units[] = {4, 4, 4, 8, 8, 2, 1, 16, 12};
+    bool mixed = strcmp(kind, "mixed") == 0;
+    size_t step = strcmp(kind, "even") == 0 || (mixed && random_below(2) == 0) ? 2 : 1;
+    do {
+        *t = (tensor){.rank = 3 + (int)random_below(4), .unit = 4};
+        if (mixed) {
+            t->unit = units[random_below(sizeof units / sizeof units[0])];
+            t->rank = random_below(2) == 0 ? 2 : t->rank;
+        }
+        double bytes = mixed ? random_between(3e7, 8e8) : random_between(1e8, 8e8);
+        draw_dims(t, bytes / (double)t->unit, step);
+        draw_axes(t);
+        t->bytes = t->unit;
+        for (int i = 0; i < t->rank; i++)
+            t->bytes *= t->dims[i];
+    } while (t->bytes > room);
+}
+
+static void name(const tensor *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        printf("%s%zu", i == 0 ? "" : "x", t->dims[i]);
+    for (int i = 0; i < t->rank; i++)
+        printf("%s%d", i == 0 ? ":" : "x", t->axes[i]);
+    printf(":%zu: ", t->unit);
+}
+
+static bool measure_random(size_t count, const char *kind)
+{
+    double *ratios = calloc(count, sizeof *ratios);
+    size_t near = 0;
+    bool good = ratios != NULL && count != 0;
+    for (size_t i = 0; ratios != NULL && i < count; i++) {
+        tensor t;
+        result r = {0, 0, 0};
+        draw(&t, kind);
+        name(&t);
+        good = measure(&t, false, &r) && good;
+        ratios[i] = r.ratio;
+        near += r.expected * r.ratio > 0.8 && r.expected * r.ratio < 1.25;
+    }
+    if (good) {
+        double middle = lab_median(ratios, count);
+        printf("%zu %s tensors: median %.3f, least %.3f; %zu within 25 %% of the expected time\n",
+               count, kind, middle, ratios[0], near);
+    }
+    free(ratios);
     return good;
 }
+
+/* ---- from the command line ---- */
 
 static bool read_tensor(const char *text, tensor *t)
 {
@@ -231,28 +350,71 @@ static bool read_tensor(const char *text, tensor *t)
     return *end == '\0' && t->bytes != 0;
 }
 
+/* What all tensors begin with, on the device and on the host. */
+static restride_status make_room(void)
+{
+    const rs_transfer_operations *o = transfer->operations;
+    const tensor all = {.unit = 1, .bytes = room};
+    host = malloc(room);
+    restride_status status =
+        host == NULL ? RESTRIDE_OUT_OF_MEMORY : o->allocate(transfer, room, &original);
+    if (status == RESTRIDE_OK)
+        status = o->allocate(transfer, room, &buffer);
+    if (status != RESTRIDE_OK)
+        return status;
+    work_in_parts(fill_part, &all, host);
+    return lab_upload(transfer, original, host, room);
+}
+
+static void give_back(void)
+{
+    if (transfer != NULL) {
+        transfer->operations->release(transfer, original);
+        transfer->operations->release(transfer, buffer);
+        transfer->operations->close(transfer);
+    }
+    restride_engine_destroy(engine);
+    free(host);
+}
+
+static bool measure_named(const char *text)
+{
+    tensor t;
+    result r;
+    printf("%s: ", text);
+    if (read_tensor(text, &t))
+        return measure(&t, true, &r);
+    puts("not DIMS:AXES:BYTES");
+    return false;
+}
+
 int main(int count, char **arguments)
 {
+    bool random = count > 5 && strcmp(arguments[2], "--random") == 0;
     if (count < 3)
         return 2;
+    room = random ? MOST_RANDOM_BYTES : 1;
+    for (int i = 2; !random && i < count; i++) {
+        tensor t;
+        if (read_tensor(arguments[i], &t) && t.bytes > room)
+            room = t.bytes;
+    }
     restride_status status = lab_open(&engine, arguments[1]);
     if (status == RESTRIDE_OK)
         status = rs_transfer_open(engine, &transfer);
+    if (status == RESTRIDE_OK)
+        status = make_room();
     if (status != RESTRIDE_OK) {
         puts(restride_last_error());
         return 77;
     }
     bool good = true;
-    for (int i = 2; i < count; i++) {
-        tensor t;
-        printf("%s: ", arguments[i]);
-        if (read_tensor(arguments[i], &t))
-            good = measure(&t) && good;
-        else
-            puts("not DIMS:AXES:BYTES"), good = false;
-        fflush(stdout);
-    }
-    transfer->operations->close(transfer);
-    restride_engine_destroy(engine);
+    if (random)
+        seed = strtoull(arguments[4], NULL, 10);
+    for (int i = random ? 5 : 2; i < count; i++)
+        good = (random ? measure_random(strtoull(arguments[3], NULL, 10), arguments[i])
+                       : measure_named(arguments[i])) &&
+               good;
+    give_back();
     return good ? 0 : 1;
 }
