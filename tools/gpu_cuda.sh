@@ -11,6 +11,8 @@
 #   table      in-place transposition of the shapes of lab/docs/performance.md, verified, beside the copy
 #   tensors    permutations of axes, verified, beside the copy: each kind with the GB/s and ratio to the copy of the
 #              build --before, if one is named, and of this one, each stage by itself, and wrong elements
+#   random     100 random tensors with even axes, 100 with any and 500 mixed problems, verified: the median and the least
+#              ratio to the copy, and how many take the time that the planner expects
 #   search     the planner's choice against a search: within 10 % of the best
 # and all of them when none is named. The exit status is 0 when everything held.
 set -uo pipefail
@@ -31,15 +33,15 @@ while [ $# -gt 0 ]; do
     --seeds) seeds=${2:?} && shift ;;
     --limit) limit=${2:?} && shift ;;
     --only) only=${2:?} && shift ;;
-    stages | sanitize | repeat | huge | plans | table | tensors | search) steps+=("$1") ;;
+    stages | sanitize | repeat | huge | plans | table | tensors | random | search) steps+=("$1") ;;
     *)
-        sed -n '2,17s/^# //p' "$0" >&2
+        sed -n '2,19s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
     shift
 done
-[ ${#steps[@]} -gt 0 ] || steps=(stages sanitize repeat huge plans table tensors search)
+[ ${#steps[@]} -gt 0 ] || steps=(stages sanitize repeat huge plans table tensors random search)
 
 tests=$build/tests/engine/cuda
 export RESTRIDE_LOG=${RESTRIDE_LOG:-error}
@@ -116,6 +118,12 @@ tensors() {
         [ -z "$before" ] || { echo "before: " && "$before/tests/engine/time_permute" cuda "$kind" | head -1; }
         "$build/tests/engine/time_permute" cuda "$kind" || return 1
     done
+}
+
+random() {
+    "$build/tests/engine/time_permute" cuda --random 100 5 even &&
+        "$build/tests/engine/time_permute" cuda --random 100 6 any &&
+        "$build/tests/engine/time_permute" cuda --random 500 7 mixed
 }
 
 # Those of lab/docs/performance.md.

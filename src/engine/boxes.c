@@ -6,7 +6,6 @@
 
 enum {
     TILES_BYTES = 24 << 10, /* of tiles side by side: several groups are on a unit at once */
-    LEAST_LOW = 32,
     BANK_BYTES = 128,
     PAD_BYTES = 4,
     MOST_VECTOR = 4,
@@ -30,18 +29,48 @@ static size_t place_box(rs_box_cut *b)
     return b->room * word + (b->rows + b->low + b->rows * b->run / b->low) * sizeof(uint32_t);
 }
 
-/* The fastest digits, until there are enough of them for the lower part. */
+typedef struct {
+    size_t digit, part; /* of its extent */
+    size_t low;
+    size_t entries; /* of both tables */
+} place_split;
+
+static void try_split(place_split *best, size_t volume, size_t digit, size_t part, size_t low)
+{
+    if (low + volume / low < best->entries)
+        *best = (place_split){digit, part, low, low + volume / low};
+}
+
+/* The lower part has digits up to part of one; of all such parts that with the shortest tables. */
 static void split_place(rs_box_cut *b, const rs_digits *place)
 {
-    size_t i = 0;
-    b->low = 1;
-    b->lists[RS_BOX_LOWER].count = b->lists[RS_BOX_UPPER].count = 0;
-    for (; i < place->count && b->low < LEAST_LOW; i++) {
-        b->lists[RS_BOX_LOWER].digits[b->lists[RS_BOX_LOWER].count++] = place->digits[i];
-        b->low *= place->digits[i].extent;
+    size_t volume = b->rows * b->run;
+    size_t before = 1;
+    place_split best = {0, 1, 1, 1 + volume};
+    for (size_t i = 0; i < place->count; i++) {
+        size_t extent = place->digits[i].extent;
+        for (size_t p = 1; p <= extent / p; p++)
+            if (extent % p == 0) {
+                try_split(&best, volume, i, p, before * p);
+                try_split(&best, volume, i, extent / p, before * (extent / p));
+            }
+        before *= extent;
     }
-    for (; i < place->count; i++)
-        b->lists[RS_BOX_UPPER].digits[b->lists[RS_BOX_UPPER].count++] = place->digits[i];
+    b->low = best.low;
+    for (size_t i = 0; i < place->count; i++) {
+        const rs_digit *d = &place->digits[i];
+        size_t inside = i < best.digit ? d->extent : i == best.digit ? best.part : 1;
+        rs_digits_add(&b->lists[RS_BOX_LOWER], inside, d->weight, 0);
+        rs_digits_add(&b->lists[RS_BOX_UPPER], d->extent / inside, d->weight * inside, 0);
+    }
+}
+
+/* A vector lies in one digit, and where that is cut, in one part of it. */
+static size_t find_along(const rs_box_cut *b)
+{
+    const rs_digits *lower = &b->lists[RS_BOX_LOWER];
+    bool together = lower->count > 0 && lower->digits[0].extent % b->vector == 0;
+    return together ? lower->digits[0].weight : 0;
 }
 
 /* An odd number of tiles side by side: then the rows of a tile lie in different banks. */
@@ -49,7 +78,7 @@ static void cut_tiles(rs_box_cut *b, const rs_slots *s, const rs_transpose_task 
 {
     const rs_axes *axes = &s->axes;
     size_t tile = s->slot * s->slot * task->unit;
-    size_t tiles = rs_size_smaller(rs_size_larger(TILES_BYTES / tile, 1), s->in / s->slot);
+    size_t tiles = rs_size_smaller(TILES_BYTES / tile | 1, s->in / s->slot);
     tiles -= tiles > 1 && tiles % 2 == 0;
     b->rows = s->slot;
     b->run = tiles * s->slot;
@@ -131,6 +160,7 @@ bool rs_boxes_cut(rs_box_cut *b, const rs_slots *s, const rs_transpose_task *tas
     else
         cut_boxes(b, s);
     b->vector = choose_vector(b, s, task);
+    b->along = find_along(b);
     size_t words = rs_size_multiply_capped(b->rows * b->run, b->unit_words);
     if (words > MOST_WORDS || s->axes.elements > UINT32_MAX / b->unit_words || b->boxes > INT32_MAX)
         return false;

@@ -16,7 +16,8 @@ typedef struct {
     rs_digits lists[RS_BOX_LISTS];
     size_t rows, run; /* elements */
     size_t width, across, down, step;
-    size_t low; /* places that the lower part has */
+    size_t low;   /* places that the lower part has */
+    size_t along; /* from the place of an element of a vector to the next one's; 0: it differs */
     size_t boxes;
     size_t word; /* bytes */
     size_t unit_words;

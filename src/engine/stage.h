@@ -180,6 +180,13 @@ typedef struct {
  * as rs_engine_traits' cost; infinite for other stages. */
 double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit);
 
+/* What stages of devices cost whose kernels are the same on all: CHAINS, REVERSE and, without what
+ * it waits for, FUSED; SLOTS; and BOXES, which have `box_bytes` on chip. The last two are infinite
+ * for tasks that are none of these. */
+double rs_reverse_cost(const rs_transpose_task *task, size_t scratch_limit);
+double rs_slots_cost(const rs_transpose_task *task, size_t scratch_limit);
+double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes);
+
 /* What FUSED costs besides its runs on a device: the scratch memory holds one tile for each group
  * at work, and each waits for its tile, the longer the larger that is. */
 double rs_fused_wait(const rs_transpose_task *task, size_t scratch_limit);

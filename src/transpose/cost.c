@@ -384,18 +384,21 @@ double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit)
     return chains < least_inside(unit) ? chains : least_inside(unit);
 }
 
-double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
-                            size_t scratch_limit)
+static double cost_on_host(const rs_transpose_task *task, const rs_engine_traits *traits,
+                           size_t scratch_limit)
 {
-    if (traits->cost != NULL) {
-        double cost = traits->cost(traits->engine, task, scratch_limit);
-        return cost < RS_COST_IMPOSSIBLE ? cost : RS_COST_IMPOSSIBLE;
-    }
-    if (traits->chip_only)
-        return rs_device_cost(task, traits, scratch_limit);
     if (stages[task->method].cost == NULL || stages[task->method].least(task) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
     return stages[task->method].cost(task, traits, scratch_limit);
+}
+
+double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
+                            size_t scratch_limit)
+{
+    double cost = traits->cost != NULL ? traits->cost(traits->engine, task, scratch_limit)
+                  : traits->chip_only  ? rs_device_cost(task, traits, scratch_limit)
+                                       : cost_on_host(task, traits, scratch_limit);
+    return cost < RS_COST_IMPOSSIBLE ? cost : RS_COST_IMPOSSIBLE;
 }
 
 /* The stages of a device do with what there is, tables included. */

@@ -48,8 +48,8 @@ static double panels_cost(const rs_transpose_task *task, const rs_engine_traits 
 static double chains_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
-    (void)scratch_limit;
-    return runs_cost(task->unit, traits);
+    (void)traits;
+    return rs_reverse_cost(task, scratch_limit);
 }
 
 static double square_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -111,8 +111,21 @@ static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *
     size_t tile = task->inner_rows * (task->inner_cols + 1) * task->unit;
     if (2 * tile > traits->chip_bytes)
         return RS_COST_IMPOSSIBLE;
-    return runs_cost(task->inner_rows * task->inner_cols * task->unit, traits) + 0.15 +
-           rs_fused_wait(task, scratch_limit);
+    return rs_reverse_cost(task, scratch_limit) + 0.15 + rs_fused_wait(task, scratch_limit);
+}
+
+static double slots_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                         size_t scratch_limit)
+{
+    (void)traits;
+    return rs_slots_cost(task, scratch_limit);
+}
+
+static double boxes_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                         size_t scratch_limit)
+{
+    (void)scratch_limit;
+    return rs_boxes_cost(task, traits->box_bytes);
 }
 
 static double baseline_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -172,6 +185,7 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
         [RS_TRANSPOSE_UNZIP] = zip_cost,       [RS_TRANSPOSE_ZIP] = zip_cost,
         [RS_TRANSPOSE_REORDER] = reorder_cost, [RS_TRANSPOSE_JOIN] = tails_cost,
         [RS_TRANSPOSE_SPLIT] = tails_cost,     [RS_TRANSPOSE_FUSED] = fused_cost,
+        [RS_TRANSPOSE_BOXES] = boxes_cost,     [RS_TRANSPOSE_SLOTS] = slots_cost,
         [RS_TRANSPOSE_PIPT] = baseline_cost,   [RS_TRANSPOSE_PIPT_PANELS] = baseline_cost,
         [RS_TRANSPOSE_PTTWAC] = baseline_cost, [RS_TRANSPOSE_PTTWAC_PANELS] = baseline_cost,
     };

@@ -29,6 +29,15 @@ void machine_test_permutations(const test_machine *machine, uint64_t seed, size_
 void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t count,
                               bool reduced);
 
+/*
+ * BOXES and SLOTS, and ON_CHIP where it suits an array, on the device and on the host; arrays of up
+ * to `most` bytes.
+ */
+void machine_test_slots(const test_machine *machine, uint64_t seed, size_t count, size_t most);
+void machine_test_on_chip(const test_machine *machine, uint64_t seed, size_t count, size_t most,
+                          bool (*suits)(restride_engine *engine, const rs_transpose_task *task));
+void machine_test_matrices_on_chip(const test_machine *machine, uint64_t seed);
+
 /* Tunes one shape and looks for its wisdom; before any other plan of the engine. */
 void machine_test_tuning(const test_machine *machine);
 

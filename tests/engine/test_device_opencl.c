@@ -66,6 +66,13 @@ static void test_stages(void **state)
     machine_test_stages(&machine, seed, count);
 }
 
+static void test_slots(void **state)
+{
+    (void)state;
+    /* Compiling a kernel for each form takes longer than the rest. */
+    machine_test_slots(&machine, seed, reduced ? 3 : count / 8, reduced ? 4000 : 60000);
+}
+
 static void test_permutations(void **state)
 {
     (void)state;
@@ -94,9 +101,9 @@ int main(int argc, char **argv)
     machine.read = read_buffer;
     machine.destroy = destroy_buffer;
     machine.finds_races = reduced;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages),
-                                       cmocka_unit_test(test_permutations),
-                                       cmocka_unit_test(test_conversions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_permutations), cmocka_unit_test(test_conversions)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(machine.engine);
     test_device_close(&device);

@@ -4,7 +4,6 @@
  * would be refused, cost infinitely much.
  */
 #include "base/arithmetic.h"
-#include "engine/boxes.h"
 #include "engine/cuda/cuda.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ static double misaligned(size_t bytes, double cost)
 static double narrow_words(const rs_transpose_task *task, double cost)
 {
     size_t word = rs_cuda_word(task);
-    return word == 1 ? cost : word == 2 ? cost / 4 : 0;
+    return word == 1 ? cost : word == 2 ? cost / 3 : 0;
 }
 
 /* Of panels wider than a tile the short side has several tiles, the last of them not full. */
@@ -54,7 +53,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
-    double words = narrow_words(task, 4);
+    double words = rs_cuda_word(task) < SINGLE_WORD_BYTES ? 3 : 0;
     if (block <= engine->common.local_bytes || rs_cuda_slim_suits(engine, task))
         return 1.1 + words;
     if (!rs_cuda_panels_fit(engine, task))
@@ -66,19 +65,11 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
            misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
 }
 
-/* The kernels of all devices: eight elements are under way a thread, so short ones cost less; but
- * there are three launches in place of one, in which LAUNCH_BYTES could move. */
 static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                            size_t scratch_limit)
 {
     (void)engine;
-    (void)scratch_limit;
-    double unit = (double)task->unit;
-    double word = (double)rs_cuda_word(task);
-    double tile = task->tile > 1 ? (double)task->tile : 1;
-    double bytes = (double)task->outer * (double)task->rows * (double)task->cols * tile * unit;
-    return 1.06 + 20 / unit + misaligned(task->unit, 0.24 + 32 / unit) +
-           (word < 16 ? 1 / word : 0) + LAUNCH_BYTES / bytes;
+    return rs_reverse_cost(task, scratch_limit);
 }
 
 /* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
@@ -113,10 +104,10 @@ static double groups_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     double bytes = (double)task->rows * (double)task->cols * (double)task->unit;
     size_t longer = rs_size_larger(task->rows, task->cols);
     return 1.2 + 1.06 + misaligned(longer * task->unit, 0.22) + 2 * LAUNCH_BYTES / bytes +
-           narrow_words(task, 6);
+           narrow_words(task, 4);
 }
 
-/* All blocks meet at gates, and what a short row asks for is asked for each. */
+/* All blocks meet at gates for each matrix, and what a short row asks for is asked for each. */
 static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
@@ -124,9 +115,10 @@ static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *
     if (task->rows * task->tail * task->unit > scratch_limit)
         return INFINITY;
     double row = (double)task->cols * (double)task->unit;
-    return 1.25 + 8 / row + LAUNCH_BYTES / ((double)task->outer * (double)task->rows * row);
+    return 1.25 + 8 / row + LAUNCH_BYTES / ((double)task->rows * row);
 }
 
+/* A block has a row; of short rows the blocks wait longer than they move. */
 static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                         size_t scratch_limit)
 {
@@ -134,7 +126,8 @@ static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *t
     size_t row = rs_cuda_rows_bytes(task);
     if (row > engine->shared_bytes_a_block || task->rows > INT32_MAX)
         return INFINITY;
-    return (row > engine->shared_bytes / 2 ? 1.5 : 1.15) + narrow_words(task, 4);
+    return (row > engine->shared_bytes / 2 ? 1.5 : 1.25) + 5000 / (double)row +
+           narrow_words(task, 4);
 }
 
 static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -146,66 +139,49 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
         return INFINITY;
     bool is_r2c = task->method == RS_TRANSPOSE_R2C_COLUMNS;
     bool is_short = width * task->unit < LINE_BYTES;
-    return (is_short ? 2.2 : is_r2c ? 1.45 : 1.5) + narrow_words(task, 8);
+    return (is_short ? 2.2 : is_r2c ? 1.6 : 1.65) + narrow_words(task, 8);
 }
 
 /*
  * An array that is on chip as a whole is mostly in the second-level cache as well. Of a batch whose
  * arrays need most of the chip none is written while one is read. Lines of tiles that do not begin
- * at sectors share them.
+ * at sectors share them, and short words keep the load and store units busy.
  */
 static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                            size_t scratch_limit)
 {
     (void)scratch_limit;
-    size_t together = rs_cuda_on_chip_arrays(engine, task);
+    size_t word;
+    size_t together = rs_cuda_on_chip_arrays(engine, task, &word);
     if (together == 0)
         return INFINITY;
     bool is_apart = together >= engine->multiprocessors; /* no block waits for another */
     double bytes =
         (double)task->outer * (double)task->rows * (double)task->cols * (double)task->unit;
-    double cost = together >= task->outer ? 1.12 : is_apart ? 1.2 : together > 1 ? 1.4 : 1.6;
-    return cost + misaligned(task->rows * task->unit, 0.06) +
-           misaligned(task->cols * task->unit, 0.06) + narrow_words(task, 2) +
-           MEETING_BYTES / bytes;
+    double cost = together >= task->outer ? 0.9 : is_apart ? 1.2 : together > 1 ? 1.4 : 1.6;
+    cost += together >= task->outer && task->piece_count > 2 ? 0.25 : 0; /* shorter rows */
+    cost += misaligned(task->rows * task->unit, 0.06) + misaligned(task->cols * task->unit, 0.06) +
+            8 / (double)(word * word) + MEETING_BYTES / bytes;
+    return cost < RS_CUDA_LEAST_COST ? RS_CUDA_LEAST_COST : cost;
 }
 
 /* ---- the stages of all devices ---- */
 
-/* Slots as elements of a reversal; their digits take longer. */
 static double slots_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
-    rs_slots slots;
-    if (!rs_slots_of(&slots, task) || slots.axes.elements > UINT32_MAX / 2 ||
-        slots.phases[0].count == 0)
-        return INFINITY;
-    double words = (double)rs_cuda_word(&(const rs_transpose_task){
-        .unit = task->unit * task->tile, .offset = task->offset, .pitch = task->pitch});
-    rs_transpose_task all = *task;
-    all.unit *= task->tile;
-    all.tile = 1;
-    all.rows = slots.axes.elements / slots.slot;
-    all.cols = 1;
-    return reverse_cost(engine, &all, scratch_limit) + 0.2 + (words < 16 ? 0.5 / words : 0);
+    (void)engine;
+    return rs_slots_cost(task, scratch_limit);
 }
 
-/* Short runs, and those that do not begin at lines, have lines in common with others. */
 static double boxes_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
     (void)scratch_limit;
-    rs_slots slots;
-    rs_box_cut cut;
-    if (!rs_slots_of(&slots, task) || !rs_boxes_cut(&cut, &slots, task, engine->common.box_bytes))
-        return INFINITY;
-    size_t run = cut.run * task->unit;
-    double full = (double)cut.local_bytes / (double)engine->common.box_bytes;
-    double words = (double)(cut.vector * cut.word);
-    return 1.15 + 16 / (double)run + misaligned(run, 0.05 + 32 / (double)run) + 0.6 * full +
-           1.6 / words + narrow_words(task, 3);
+    return rs_boxes_cost(task, engine->common.box_bytes);
 }
 
+/* A group has a tile, so small ones leave less under way. */
 static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
 {
@@ -215,7 +191,8 @@ static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *
         return INFINITY;
     double full = (double)(task->tile * row) / (double)engine->common.local_bytes;
     double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
-    return 1.04 + 16 / (double)row + misaligned(row, 0.1) + 0.14 * full + narrow;
+    return 1.04 + 16 / (double)row + 1000 / (double)(task->tile * row) + misaligned(row, 0.1) +
+           0.14 * full + narrow;
 }
 
 /* Rows of unequal members go through shared memory granule by granule; places have 16 bits. */
@@ -248,9 +225,8 @@ static double fused_cost(const rs_cuda_engine *engine, const rs_transpose_task *
     size_t tile = task->inner_rows * (task->inner_cols + 1) * task->unit;
     if (2 * tile > engine->common.local_bytes)
         return INFINITY;
-    rs_transpose_task whole = *task;
-    whole.unit *= task->inner_rows * task->inner_cols;
-    return reverse_cost(engine, &whole, scratch_limit) + 0.15 + rs_fused_wait(task, scratch_limit);
+    return rs_reverse_cost(task, scratch_limit) + 0.15 + rs_fused_wait(task, scratch_limit) +
+           narrow_words(task, 30);
 }
 
 static double baseline_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,

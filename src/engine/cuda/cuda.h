@@ -168,8 +168,9 @@ bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *t
 bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *task);
 
 /* Whether the multiprocessors together hold an array, and how many of them at a time (on_chip.c);
- * 0: it is too large. */
-size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task);
+ * 0: it is too large. `word`: bytes of each access. */
+size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                              size_t *word);
 
 /* Bytes that a stage of groups keeps; SIZE_MAX where the matrix does not suit (groups.c). */
 size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_task *task);

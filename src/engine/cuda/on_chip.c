@@ -218,12 +218,14 @@ static void form_gangs(cutting *c, const rs_cuda_engine *engine, const rs_transp
     c->each = rs_size_smaller(c->each, rs_size_larger(numbered, 1));
 }
 
-size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task)
+size_t rs_cuda_on_chip_arrays(const rs_cuda_engine *engine, const rs_transpose_task *task,
+                              size_t *word)
 {
     cutting c;
     if (!make_cutting(&c, engine, task))
         return 0;
     form_gangs(&c, engine, task);
+    *word = c.word;
     return c.gangs * c.each;
 }
 

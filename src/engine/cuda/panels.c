@@ -10,16 +10,17 @@
 #include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 extern const char rs_cuda_panels_kernel[];
 
 enum {
-    BLOCKS = 4, /* a multiprocessor: some fetch while others wait or store */
+    BLOCKS = 6, /* a multiprocessor: some fetch while others wait or store */
     THREADS = 256,
     RUN_BYTES = 256, /* a run of a tile's row or column */
-    MOST_EDGE = 128,
+    MOST_EDGE = 64,
     SECTOR_BYTES = 32,
     RESERVED_BYTES = 1024,
     COUNTER_BYTES = 128, /* a gang; a line of its own */
@@ -126,14 +127,21 @@ bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *t
     return c.members <= c.room;
 }
 
-/* As many as there is room for, or fewer when the last round would leave most of them idle. */
+/* As many as there is room for, since while some wait others move, but not so many that in the last
+ * round more than a few are idle. */
 static size_t choose_gangs(size_t room, size_t panels)
 {
+    enum { IDLE_PARTS = 32 };
     size_t most = rs_size_smaller(room, panels);
     size_t best = most;
-    for (size_t gangs = most; gangs > 1 && gangs >= most / 2; gangs--)
-        if (rs_size_divide_up(panels, gangs) * gangs < rs_size_divide_up(panels, best) * best)
+    size_t least = SIZE_MAX; /* panels that could be had in the time */
+    for (size_t gangs = most; gangs >= 1 && gangs >= most / 2; gangs--) {
+        size_t turns = rs_size_divide_up(panels, gangs) * gangs;
+        if (turns < least - least / IDLE_PARTS) {
             best = gangs;
+            least = turns;
+        }
+    }
     return best;
 }
 

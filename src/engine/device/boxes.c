@@ -1,6 +1,6 @@
 /*
  * BOXES: pass 1 of a permutation of axes in two passes (engine/slots.h; kernels/boxes.cl has the
- * kernel). A group has a box.
+ * kernel). A group has a few boxes.
  *
  * No scratch memory; a table of digits is kept. It is chosen with SLOTS where a whole permutation
  * takes two passes that way and more by transpositions.
@@ -16,6 +16,7 @@ enum {
     ITEMS = 256,
     MORE_ITEMS = 512,
     MUCH_BYTES = 32 << 10,
+    UNIT_GROUPS = 64, /* of a compute unit, one after the other; few enough to share their tables */
     MOST_NUMBERS = 2 * RS_BOX_LISTS * RS_SLOTS_MOST_DIGITS
 };
 
@@ -85,6 +86,7 @@ static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *seq
     for (int list = RS_BOX_LISTS; list-- > 0;)
         counts = counts << 8 | (uint32_t)b->cut.lists[list].count;
     uint32_t numbers[] = {counts,
+                          (uint32_t)b->cut.boxes,
                           (uint32_t)b->cut.rows,
                           (uint32_t)b->cut.run,
                           (uint32_t)b->cut.width,
@@ -92,6 +94,7 @@ static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *seq
                           (uint32_t)b->cut.down,
                           (uint32_t)b->cut.step,
                           (uint32_t)b->cut.low,
+                          (uint32_t)b->cut.along,
                           (uint32_t)b->cut.room,
                           (uint32_t)b->cut.unit_words};
     enum { NUMBERS = sizeof numbers / sizeof numbers[0], BEFORE = 4 };
@@ -100,8 +103,10 @@ static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *seq
     for (size_t i = 0; i < NUMBERS; i++)
         list[BEFORE + i] = RS_ARGUMENT(numbers[i]);
     list[BEFORE + NUMBERS] = RS_LOCAL_MEMORY(b->cut.local_bytes);
-    rs_device_launch(sequence, stage->kernels[0], list, BEFORE + NUMBERS + 1, b->cut.boxes, arrays,
-                     stage->items);
+    size_t most = rs_size_larger(rs_device_engine_of(stage)->units * UNIT_GROUPS / arrays, 1);
+    size_t share = rs_size_divide_up(b->cut.boxes, most);
+    rs_device_launch(sequence, stage->kernels[0], list, BEFORE + NUMBERS + 1,
+                     rs_size_divide_up(b->cut.boxes, share), arrays, stage->items);
 }
 
 static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,

@@ -19,14 +19,15 @@ enum {
     FEW_ROWS = 65535,
     BEST_PIECE = 16 * RS_CHAINS_BATCH + 1,
     LEAST_PIECE = 2 * RS_CHAINS_BATCH + 1,
-    BUSY_ITEMS = 1 << 17, /* that keep a GPU busy */
-    SPLIT_LANES = 32,     /* of a long super-element, side by side: a memory line */
-    MOST_SPLIT = 8,       /* words that a work-item has of a super-element */
+    BUSY_ITEMS = 1 << 17,              /* that keep a GPU busy */
+    SPLIT_LANES = 32,                  /* of a long super-element, side by side: a memory line */
+    MOST_SPLIT = 8,                    /* words that a work-item has of a super-element */
+    SPLIT_BATCH = RS_CHAINS_BATCH / 2, /* super-elements under way of which it has several */
     NARROW_BYTES = 4,
     MIDDLE_BYTES = 8,
     OPTION_BYTES = 300,
     LEADER_PARTS = 16, /* of the limit */
-    GROUP_ITEMS = 256,
+    GROUP_ITEMS = 64,
     PLANNING_ITEMS = 64,
     TILES_BYTES = 24 << 10 /* of tiles that a group has under way */
 };
@@ -35,6 +36,7 @@ enum {
 enum {
     SAVE_ENDS = RS_CHAINS_JOIN_MARKS + 1,
     MOVE_CHAINS,
+    MOVE_UNLISTED,
     /* Of tiles: */
     TURN_PIECES = MOVE_CHAINS,
     TURN_CYCLES,
@@ -42,7 +44,7 @@ enum {
 };
 static const char *const family_kernels[] = {"cut_families"};
 static const char *const walk_kernels[] = {"walk_marks", "pick_cuts", "join_marks"};
-static const char *const run_kernels[] = {"save_ends", "move_chains"};
+static const char *const run_kernels[] = {"save_ends", "move_chains", "move_unlisted"};
 static const char *const tile_kernels[] = {"save_ends", "turn_pieces", "turn_cycles", "turn_fixed"};
 
 /* ---- planning ---- */
@@ -158,29 +160,19 @@ size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t piece
     return round_piece(more * (double)length + RS_CHAINS_BATCH);
 }
 
-/* Kernels are made for a few splits, with so many super-elements under way; words beyond a
- * super-element are skipped, which those of COLUMNS do not know. The wider the
- * words, the more registers that takes.
- */
-typedef struct {
-    uint32_t split;
-    uint32_t batch;
-} share;
-
-static share share_of(const rs_chains_plan *plan, size_t word)
+/* Kernels are made for a few splits, since words beyond a super-element are skipped; but those of
+ * COLUMNS do not know which are. The wider the words, the more registers skipping takes. */
+static uint32_t made_split(const rs_chains_plan *plan, size_t word)
 {
-    static const share wide[] = {
-        {1, RS_CHAINS_BATCH}, {2, RS_CHAINS_BATCH / 2}, {3, 3}, {4, 2}, {6, 2}, {MOST_SPLIT, 2}};
-    static const share middle[] = {
-        {1, RS_CHAINS_BATCH}, {2, RS_CHAINS_BATCH / 2}, {4, 3}, {MOST_SPLIT, 2}};
-    static const share narrow[] = {{1, RS_CHAINS_BATCH}, {4, 3}, {MOST_SPLIT, 2}};
-    const share *shares = word < NARROW_BYTES ? narrow : word <= MIDDLE_BYTES ? middle : wide;
-    size_t i = 0;
+    static const uint32_t wide[] = {1, 2, 3, 4, 6, MOST_SPLIT};
+    static const uint32_t middle[] = {1, 2, 4, MOST_SPLIT};
+    static const uint32_t narrow[] = {1, 4, MOST_SPLIT};
+    const uint32_t *splits = word < NARROW_BYTES ? narrow : word <= MIDDLE_BYTES ? middle : wide;
     if (plan->columns)
-        return (share){plan->split, RS_CHAINS_BATCH};
-    while (shares[i].split < plan->split)
-        i++;
-    return shares[i];
+        return plan->split;
+    while (*splits < plan->split)
+        splits++;
+    return *splits;
 }
 
 /* Where pieces begin is found by kernels that know no words. */
@@ -214,11 +206,12 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
                  " -D DIGITS=%u -D FIRST=%u -D SECOND=%u -D THIRD=%u",
                  digits[0] + digits[1] + digits[2], digits[0], digits[1], digits[2]);
     restride_status status = create_planning_kernels(stage, plan, permutation);
-    const share part = share_of(plan, stage->word);
+    const uint32_t split = made_split(plan, stage->word);
+    const int batch = plan->columns || split == 1 ? RS_CHAINS_BATCH : SPLIT_BATCH;
     char options[OPTION_BYTES];
-    length = snprintf(options, sizeof options, "-D WORD=%s %s -D TEAM=%zu -D SPLIT=%u -D BATCH=%u",
+    length = snprintf(options, sizeof options, "-D WORD=%s %s -D TEAM=%zu -D SPLIT=%u -D BATCH=%d",
                       rs_device_word_type(stage->word), permutation,
-                      rs_device_engine_of(stage)->simd_items, part.split, part.batch);
+                      rs_device_engine_of(stage)->simd_items, split, batch);
     if (tiles)
         snprintf(options + length, sizeof options - (size_t)length, " -D FUSED -D ELEMENT_WORDS=%u",
                  plan->tile.element_words);
@@ -468,18 +461,30 @@ static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequen
                         size_t matrices)
 {
     const rs_chains_plan *plan = stage->plan;
-    size_t leaders = (size_t)plan->leader_count;
-    uint64_t cycle_groups = leaders != 0 ? count_groups(stage, leaders) : 0;
+    uint64_t leaders = plan->listed ? plan->leader_count : 0;
+    uint64_t cycle_groups = leaders != 0 ? count_groups(stage, (size_t)leaders) : 0;
     size_t piece_groups = plan->pieces != 0 ? count_groups(stage, plan->pieces) : 0;
     rs_chains_arguments move = *matrix;
     add_pieces(&move, plan, &scratch);
-    rs_chains_add(&move, RS_ARGUMENT(plan->listed));
-    rs_chains_add(&move, RS_ARGUMENT(plan->leader_count));
+    rs_chains_add(&move, RS_ARGUMENT(leaders));
     rs_chains_add(&move, RS_ARGUMENT(cycle_groups));
+    launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups, matrices);
+}
+
+/* A group has as many positions as work-items. */
+static void move_unlisted(const rs_device_stage *stage, rs_device_sequence *sequence,
+                          const rs_chains_arguments *matrix, size_t matrices)
+{
+    const rs_chains_plan *plan = stage->plan;
+    size_t groups = rs_size_divide_up((size_t)plan->leader_count, stage->items);
+    rs_chains_arguments move = *matrix;
+    rs_chains_add(&move, RS_ARGUMENT(plan->leader_count));
     rs_chains_add(&move, RS_ARGUMENT(plan->short_length));
-    if (cycle_groups + piece_groups != 0)
-        launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups,
-                    matrices);
+    add_place(&move, plan);
+    rs_chains_add_shape(&move, plan);
+    rs_chains_add(&move, RS_LOCAL_MEMORY((stage->items + 1) * rs_chains_position_bytes(plan)));
+    rs_device_launch(sequence, stage->kernels[MOVE_UNLISTED], move.list, move.count, groups,
+                     matrices, stage->items);
 }
 
 /* ---- tiles ---- */
@@ -549,10 +554,13 @@ static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *s
         {RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words)}, 3};
     if (plan->pieces != 0)
         save_ends(stage, sequence, &matrix, scratch, matrices);
-    if (plan->tile.rows != 0)
+    if (plan->tile.rows != 0) {
         move_tiles(stage, sequence, &matrix, scratch, matrices);
-    else
-        move_chains(stage, sequence, &matrix, scratch, matrices);
+        return;
+    }
+    move_chains(stage, sequence, &matrix, scratch, matrices);
+    if (plan->leader_count != 0 && !plan->listed)
+        move_unlisted(stage, sequence, &matrix, matrices);
 }
 
 static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,

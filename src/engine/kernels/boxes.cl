@@ -1,12 +1,13 @@
 /*
  * The elements of boxes come into the order that they will have, so that elements that will be
- * neighbours are neighbours (engine/slots.h). A group has a box: `rows` runs of `run` elements,
- * each contiguous, read into local memory and written where they were with other content.
+ * neighbours are neighbours (engine/slots.h). A group has a box, and then another: `rows` runs of
+ * `run` elements, each contiguous, read into local memory and written where they were with other
+ * content.
  *
  * Box number n is `across`, then `down`, then digits that give where it begins. Runs end where
  * `width` elements do. Where a row begins, and where on chip an element comes from, are sums over
- * digits: the rows' number begins at down * step; the place's lower and upper part have a table
- * each, so no division is left.
+ * digits: the rows' number begins at down * step, and with a step of 0 rows begin alike in all
+ * boxes; the place's lower and upper part have a table each, so no division is left.
  *
  * The host defines SINGLE where elements are words, VECTOR (words that are accessed together, in as
  * many elements; 1 where an element is several words) and WIDE, their type.
@@ -37,24 +38,53 @@ FUNCTION uint sum_digits(GLOBAL const uint *digits, uint count, uint number)
     return sum;
 }
 
-/* Where the word of the box that belongs at a place is on chip. */
-FUNCTION uint source_cell(uint word, LOCAL const uint *lower, LOCAL const uint *upper, uint low,
-                          uint low_magic, uint unit_words, uint unit_magic)
+/* Those of the numbers from `first` on, times `unit`. */
+FUNCTION void fill_sums(LOCAL uint *sums, uint size, GLOBAL const uint *digits, uint count,
+                        uint first, uint unit)
 {
-    uint place = divide_small(word, unit_magic);
+    for (uint i = LOCAL_ID; i < size; i += LOCAL_SIZE)
+        sums[i] = sum_digits(digits, count, first + i) * unit;
+}
+
+/* Where on chip the element comes from that belongs at a place of the box. */
+FUNCTION uint source_element(uint place, LOCAL const uint *lower, LOCAL const uint *upper, uint low,
+                             uint low_magic)
+{
     uint high = divide_small(place, low_magic);
-    uint from = upper[high] + lower[place - high * low];
-    return cell_of((from - place) * UNIT_WORDS + word);
+    return upper[high] + lower[place - high * low];
+}
+
+/* The VECTOR words that belong from `word` on. Those that come from places `along` apart, which is
+ * not 0, are found together. */
+FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
+                     LOCAL const uint *upper, uint low, uint low_magic, uint along,
+                     uint unit_words)
+{
+    if (VECTOR > 1 && along != 0) {
+        uint from = source_element(word, lower, upper, low, low_magic);
+        UNROLL
+        for (uint k = 0; k < VECTOR; k++)
+            values[k] = cells[cell_of(from + k * along)];
+        return;
+    }
+    uint unit_magic = small_magic(UNIT_WORDS);
+    UNROLL
+    for (uint k = 0; k < VECTOR; k++) {
+        uint place = divide_small(word + k, unit_magic);
+        uint from = source_element(place, lower, upper, low, low_magic);
+        values[k] = cells[cell_of((from - place) * UNIT_WORDS + word + k)];
+    }
 }
 
 /* `counts` has those of the digits of the box, of rows, of the lower and of the upper part of a
  * place, eight bits each; `room` are the words of all cells. */
 KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
-                     GLOBAL const uint *box_digits, uint counts, uint rows, uint run, uint width,
-                     uint across, uint down, uint step, uint low, uint room, uint unit_words,
-                     LOCAL_ARRAY(WORD, cells))
+                     GLOBAL const uint *box_digits, uint counts, uint boxes, uint rows, uint run,
+                     uint width, uint across, uint down, uint step, uint low, uint along, uint room,
+                     uint unit_words, LOCAL_ARRAY(uint4, memory))
 {
-    LOCAL_BEGIN(WORD, cells)
+    LOCAL_BEGIN(uint4, memory)
+    LOCAL WORD *cells = (LOCAL WORD *)memory;
     uint volume = rows * run;
     LOCAL uint *row_starts = (LOCAL uint *)(cells + room);
     LOCAL uint *lower = row_starts + rows;
@@ -62,49 +92,46 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
     GLOBAL const uint *row_digits = box_digits + 2 * (counts & 255);
     GLOBAL const uint *lower_digits = row_digits + 2 * (counts >> 8 & 255);
     GLOBAL const uint *upper_digits = lower_digits + 2 * (counts >> 16 & 255);
-    uint box = (uint)GROUP_ID / across;
-    uint start = ((uint)GROUP_ID - box * across) * run;
-    uint other = box / down;
-    uint first_row = (box - other * down) * step;
-    uint filled = width - start < run ? width - start : run;
-    uint base = start + sum_digits(box_digits, counts & 255, other);
-    for (uint i = LOCAL_ID; i < rows; i += LOCAL_SIZE)
-        row_starts[i] = base + sum_digits(row_digits, counts >> 8 & 255, first_row + i);
-    for (uint i = LOCAL_ID; i < low; i += LOCAL_SIZE)
-        lower[i] = sum_digits(lower_digits, counts >> 16 & 255, i);
-    for (uint i = LOCAL_ID; i < volume / low; i += LOCAL_SIZE)
-        upper[i] = sum_digits(upper_digits, counts >> 24, i);
-    BARRIER;
+    fill_sums(lower, low, lower_digits, counts >> 16 & 255, 0, 1);
+    fill_sums(upper, volume / low, upper_digits, counts >> 24, 0, 1);
     uint run_words = run * UNIT_WORDS / VECTOR;
-    uint filled_words = filled * UNIT_WORDS / VECTOR;
     uint magic = small_magic(run_words);
     uint low_magic = small_magic(low);
-    uint unit_magic = small_magic(UNIT_WORDS);
-    GLOBAL WORD *matrix = data + first + GROUP_ID_2 * matrix_words;
-    UNROLL_4
-    for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
-        uint row = divide_small(i, magic);
-        uint x = i - row * run_words;
-        if (x < filled_words) {
-            WIDE wide =
-                *(GLOBAL const WIDE *)(matrix + (ulong)row_starts[row] * UNIT_WORDS + x * VECTOR);
-            UNROLL
-            for (uint k = 0; k < VECTOR; k++)
-                cells[cell_of(i * VECTOR + k)] = ((const WORD *)&wide)[k];
+    for (uint number = (uint)GROUP_ID; number < boxes; number += (uint)GROUPS) {
+        uint box = number / across;
+        uint start = (number - box * across) * run;
+        uint other = box / down;
+        uint first_row = (box - other * down) * step;
+        uint filled = width - start < run ? width - start : run;
+        uint filled_words = filled * UNIT_WORDS / VECTOR;
+        uint base = start + sum_digits(box_digits, counts & 255, other);
+        GLOBAL WORD *matrix = data + first + GROUP_ID_2 * matrix_words + (ulong)base * UNIT_WORDS;
+        if (step != 0 || number == (uint)GROUP_ID)
+            fill_sums(row_starts, rows, row_digits, counts >> 8 & 255, first_row, UNIT_WORDS);
+        BARRIER;
+        UNROLL_4
+        for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
+            uint row = divide_small(i, magic);
+            uint x = i - row * run_words;
+            if (x < filled_words) {
+                WIDE wide = *(GLOBAL const WIDE *)(matrix + row_starts[row] + x * VECTOR);
+                UNROLL
+                for (uint k = 0; k < VECTOR; k++)
+                    cells[cell_of(i * VECTOR + k)] = ((const WORD *)&wide)[k];
+            }
         }
-    }
-    BARRIER;
-    UNROLL_4
-    for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
-        uint row = divide_small(i, magic);
-        uint x = i - row * run_words;
-        if (x < filled_words) {
-            WIDE wide;
-            UNROLL
-            for (uint k = 0; k < VECTOR; k++)
-                ((WORD *)&wide)[k] = cells[source_cell(i * VECTOR + k, lower, upper, low, low_magic,
-                                                       UNIT_WORDS, unit_magic)];
-            *(GLOBAL WIDE *)(matrix + (ulong)row_starts[row] * UNIT_WORDS + x * VECTOR) = wide;
+        BARRIER;
+        UNROLL_4
+        for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
+            uint row = divide_small(i, magic);
+            uint x = i - row * run_words;
+            if (x < filled_words) {
+                WIDE wide;
+                gather((WORD *)&wide, cells, i * VECTOR, lower, upper, low, low_magic, along,
+                       unit_words);
+                *(GLOBAL WIDE *)(matrix + row_starts[row] + x * VECTOR) = wide;
+            }
         }
+        BARRIER;
     }
 }

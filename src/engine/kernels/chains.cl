@@ -28,6 +28,7 @@
  */
 #ifdef REVERSE
 #define PLACE_PARAMETERS uint words, uint lanes
+#define PLACE words, lanes
 #define FIELD_START(position) 0
 #define FIELD_WORD(position) 0
 #define FIELD_TURN(position) 0
@@ -36,6 +37,7 @@
 #define STEP_WORDS words
 #else
 #define PLACE_PARAMETERS uint words, uint lanes, uint row_words
+#define PLACE words, lanes, row_words
 #define FIELD_START(position) (POSITION)(panel_of(position, SHAPE) * a)
 #define FIELD_WORD(position) (panel_of(position, SHAPE) * words)
 #define FIELD_TURN(position) remainder_of(panel_of(position, SHAPE) * c, a, magic_a)
@@ -175,14 +177,28 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
     EACH_WORD if (IS_INSIDE(s)) kept[s * lanes] = slice[place + s * lanes];
 }
 
-/*
- * Short cycles, in the first groups, since the longest of them is what a small matrix waits for,
- * and pieces. Without a list of leaders every position looks whether it is one.
- */
+/* The words of a lane of a piece, whose last move takes those at `kept`, or of a whole cycle. */
+FUNCTION void move_piece(GLOBAL WORD *matrix, GLOBAL const WORD *kept, POSITION start, POSITION end,
+                         uint lane, PLACE_PARAMETERS, SHAPE_PARAMETERS)
+{
+    POSITION zero = FIELD_START(start);
+    uint width = FIELD_WIDTH(start);
+    GLOBAL WORD *slice = matrix + FIELD_WORD(start) + lane;
+    WORD last[SPLIT];
+    if (start == end)
+        kept = slice + (ulong)(start - zero) * STEP_WORDS;
+    EACH_WORD if (IS_INSIDE(s)) last[s] = kept[s * lanes];
+    if (IS_INSIDE(0))
+        move_along(slice, STEP_WORDS, lane, lanes, width, start - zero, end - zero, last,
+                   FIELD_TURN(start), SHAPE);
+}
+
+/* Short cycles, in the first groups, since the longest of them is what a small matrix waits for,
+ * and pieces. */
 KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
                    GLOBAL const POSITION *positions, uint piece_room, uint pieces,
-                   GLOBAL const WORD *saved, uint listed, ulong leader_count, ulong cycle_groups,
-                   uint short_length, PLACE_PARAMETERS, KERNEL_SHAPE)
+                   GLOBAL const WORD *saved, ulong leader_count, ulong cycle_groups,
+                   PLACE_PARAMETERS, KERNEL_SHAPE)
 {
     SHAPE_BEGIN
     bool is_cycle = GROUP_ID < cycle_groups;
@@ -191,27 +207,30 @@ KERNEL move_chains(GLOBAL WORD *data, ulong first, ulong matrix_words,
     uint lane;
     if (!find_item(id, is_cycle ? leader_count : pieces, lanes, &item, &lane))
         return;
-    POSITION start;
-    POSITION end;
-    if (is_cycle) {
-        start = listed ? positions[LEADERS + item] : (POSITION)item;
-        end = start;
-        if (!listed && !is_leader(start, short_length, SHAPE))
-            return;
-    } else {
-        start = positions[item];
-        end = positions[ENDS + item];
+    POSITION start = is_cycle ? positions[LEADERS + item] : positions[item];
+    POSITION end = is_cycle ? start : positions[ENDS + item];
+    move_piece(MATRIX, saved + (GROUP_ID_2 * pieces + item) * words + lane, start, end, lane, PLACE,
+               SHAPE);
+}
+
+/* Short cycles without a list: a group lists the leaders among its own positions, one a work-item,
+ * behind their count, and its work-items have words of several of them. */
+KERNEL move_unlisted(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong positions,
+                     uint short_length, PLACE_PARAMETERS, KERNEL_SHAPE, LOCAL_ARRAY(POSITION, list))
+{
+    SHAPE_BEGIN
+    LOCAL_BEGIN(POSITION, list)
+    LOCAL uint *count = (LOCAL uint *)list;
+    if (LOCAL_ID == 0)
+        *count = 0;
+    BARRIER;
+    if (GLOBAL_ID < positions && is_leader((POSITION)GLOBAL_ID, short_length, SHAPE))
+        list[1 + INCREMENT(count)] = (POSITION)GLOBAL_ID;
+    BARRIER;
+    for (uint i = LOCAL_ID; i < *count * lanes; i += LOCAL_SIZE) {
+        POSITION leader = list[1 + i / lanes];
+        move_piece(MATRIX, 0, leader, leader, i % lanes, PLACE, SHAPE);
     }
-    POSITION zero = FIELD_START(start);
-    uint width = FIELD_WIDTH(start);
-    GLOBAL WORD *slice = MATRIX + FIELD_WORD(start) + lane;
-    WORD last[SPLIT];
-    EACH_WORD if (IS_INSIDE(s)) last[s] =
-        is_cycle ? slice[(ulong)(start - zero) * STEP_WORDS + s * lanes]
-                 : saved[(GROUP_ID_2 * pieces + item) * words + lane + s * lanes];
-    if (IS_INSIDE(0))
-        move_along(slice, STEP_WORDS, lane, lanes, width, start - zero, end - zero, last,
-                   FIELD_TURN(start), SHAPE);
 }
 
 #ifdef FUSED

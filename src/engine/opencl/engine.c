@@ -21,6 +21,7 @@ static rs_engine_traits traits(const restride_engine *base)
     const rs_opencl_engine *engine = (const rs_opencl_engine *)base;
     return (rs_engine_traits){.chip_bytes = engine->common.local_bytes,
                               .group_bytes = engine->common.local_bytes,
+                              .box_bytes = engine->common.local_bytes,
                               .line_bytes = LINE_BYTES,
                               .workers = engine->common.units,
                               .chip_only = true,

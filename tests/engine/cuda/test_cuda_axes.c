@@ -1,318 +1,54 @@
 /*
- * Stages that permute axes, on a GPU or the emulated device, and on the host, whose stage is what
- * they mean: against the definition, element by element, with canaries.
+ * Stages that permute axes, on a GPU or the emulated device: against the definition, element by
+ * element, with canaries.
  *
  *     test_cuda_axes              a few random arrays of each kind
  *     test_cuda_axes SEED COUNT   COUNT of each
  */
-#include "../../transpose/reference.h"
 #include "cmocka_all.h"
-#include "device.h"
-#include "engine/boxes.h"
+#include "cuda_buffers.h"
 #include "engine/cuda/cuda.h"
 #include "random_cases.h"
 #include "restride/cuda.h"
 #include "restride/restride.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+static test_machine machine;
+static uint64_t seed = 4713;
+static size_t count = 12;
 
-enum { MOST_RANK = 6 };
-
-static restride_engine *engine;
-static restride_engine *host;
-static uint64_t first_seed = 4713;
-static size_t random_arrays = 12;
-
-typedef struct {
-    size_t rank;
-    size_t dims[MOST_RANK];
-    size_t axes[MOST_RANK]; /* that come one after the other */
-    rs_piece pieces[MOST_RANK];
-    rs_transpose_task task;
-    size_t limit; /* of the scratch memory on the device; 0: none */
-} tensor;
-
-static void fail_tensor(const tensor *t, const char *what)
+static void test_matrices(void **state)
 {
-    char dims[160];
-    int length = 0;
-    for (size_t i = 0; i < t->rank; i++)
-        length += snprintf(dims + length, sizeof dims - (size_t)length, " %zu(%zu)", t->dims[i],
-                           t->axes[i]);
-    fail_msg("method %d,%s, %zu bytes, %zu arrays %zu apart from %zu on: %s; %s",
-             (int)t->task.method, dims, t->task.unit, t->task.outer, t->task.pitch, t->task.offset,
-             what, restride_last_error());
+    (void)state;
+    machine_test_matrices_on_chip(&machine, seed);
 }
 
-/* Without the stage's own arithmetic; BOXES and SLOTS are checked together. */
-static void reference(unsigned char *after, const unsigned char *before, const tensor *t)
+static bool suits(restride_engine *engine, const rs_transpose_task *task)
 {
-    size_t strides[MOST_RANK];
-    size_t elements = 1;
-    for (size_t i = t->rank; i-- > 0;) {
-        strides[i] = elements;
-        elements *= t->dims[i];
-    }
-    size_t index[MOST_RANK] = {0};
-    for (size_t e = 0; e < elements; e++) {
-        size_t from = 0;
-        for (size_t k = 0; k < t->rank; k++)
-            from += index[k] * strides[t->axes[k]];
-        memcpy(after + e * t->task.unit, before + from * t->task.unit, t->task.unit);
-        for (size_t k = t->rank; k-- > 0 && ++index[k] == t->dims[t->axes[k]];)
-            index[k] = 0;
-    }
-}
-
-/* Runs a stage of the task on a copy of `before`, `bytes` long. */
-static void run(restride_engine *on, const tensor *t, const unsigned char *before,
-                unsigned char *after, size_t bytes)
-{
-    const rs_engine_operations *operations = on->operations;
-    rs_stage *stage = NULL;
-    size_t limit = t->limit != 0 && on != host ? t->limit : SIZE_MAX;
-    if (operations->create_transpose(on, &t->task, limit, &stage) != RESTRIDE_OK)
-        fail_tensor(t, "not made");
-    if (on == host) {
-        size_t kept;
-        void *scratch = malloc(operations->scratch_bytes(stage, &kept));
-        memcpy(after, before, bytes);
-        assert_int_equal(operations->run(stage, after, scratch, NULL, NULL), RESTRIDE_OK);
-        free(scratch);
-    } else {
-        for (int i = 0; i < 2; i++) { /* what a run leaves behind is no matter to the next */
-            cuda_memory memory = cuda_memory_create(before, bytes);
-            if (operations->run(stage, (void *)memory.pointer, NULL, NULL, NULL) != RESTRIDE_OK ||
-                !cuda_memory_read(&memory, after))
-                fail_tensor(t, "not run, or a canary changed");
-            cuda_memory_free(&memory);
-        }
-    }
-    operations->destroy_stage(stage);
-}
-
-/* Of the arrays, what is before them, and three bytes behind. */
-static size_t bytes_of(const rs_transpose_task *task)
-{
-    return task->offset + (task->outer - 1) * task->pitch + task->rows * task->cols * task->unit +
-           3;
-}
-
-/* Random bytes, and what they should become. */
-static void fill(unsigned char *before, unsigned char *expected, const tensor *t, uint64_t *seed)
-{
-    const rs_transpose_task *task = &t->task;
-    size_t bytes = bytes_of(task);
-    for (size_t i = 0; i < bytes; i++)
-        before[i] = (unsigned char)test_random(seed, 256);
-    memcpy(expected, before, bytes);
-    for (size_t i = 0; i < task->outer; i++)
-        reference(expected + task->offset + i * task->pitch,
-                  before + task->offset + i * task->pitch, t);
-}
-
-static void check(tensor *t, uint64_t *seed)
-{
-    rs_transpose_task *task = &t->task;
-    size_t bytes = bytes_of(task);
-    unsigned char *before = malloc(bytes);
-    unsigned char *expected = malloc(bytes);
-    unsigned char *after = malloc(bytes);
-    assert_true(before != NULL && expected != NULL && after != NULL);
-    fill(before, expected, t, seed);
-    restride_engine *const engines[] = {host, engine};
-    for (size_t i = 0; i < 2; i++) {
-        run(engines[i], t, before, after, bytes);
-        if (memcmp(after, expected, bytes) != 0)
-            fail_tensor(t, i == 0 ? "wrong elements on the host" : "wrong elements");
-    }
-    free(before);
-    free(expected);
-    free(after);
-}
-
-/* Pass 1 and pass 2, on each engine, and both passes as the host sees them. */
-static void check_passes(tensor *t, uint64_t *seed)
-{
-    rs_transpose_task *task = &t->task;
-    size_t bytes = bytes_of(task);
-    unsigned char *before = malloc(bytes);
-    unsigned char *expected = malloc(bytes);
-    unsigned char *half[2] = {malloc(bytes), malloc(bytes)};
-    unsigned char *after[2] = {malloc(bytes), malloc(bytes)};
-    fill(before, expected, t, seed);
-    restride_engine *const engines[] = {host, engine};
-    for (size_t i = 0; i < 2; i++) {
-        task->method = RS_TRANSPOSE_BOXES;
-        if (task->tile > 1)
-            run(engines[i], t, before, half[i], bytes);
-        else
-            memcpy(half[i], before, bytes);
-        if (memcmp(half[i], half[0], bytes) != 0)
-            fail_tensor(t, "wrong elements in boxes");
-        task->method = RS_TRANSPOSE_SLOTS;
-        run(engines[i], t, half[i], after[i], bytes);
-        if (memcmp(after[i], expected, bytes) != 0)
-            fail_tensor(t, i == 0 ? "wrong elements on the host" : "wrong elements");
-    }
-    for (size_t i = 0; i < 2; i++) {
-        free(half[i]);
-        free(after[i]);
-    }
-    free(before);
-    free(expected);
-}
-
-/* No axis that stays last: it would be a part of the element. */
-static void shuffle_axes(tensor *t, uint64_t *seed)
-{
-    do
-        for (size_t i = 0; i < t->rank; i++) {
-            size_t other = test_random(seed, i + 1);
-            t->axes[i] = t->axes[other];
-            t->axes[other] = i;
-        }
-    while (t->axes[t->rank - 1] == t->rank - 1);
-    for (size_t k = 0; k < t->rank; k++)
-        t->pieces[t->axes[k]] = (rs_piece){t->dims[t->axes[k]], 1, k};
-}
-
-static tensor random_tensor(uint64_t *seed, size_t most)
-{
-    static const size_t units[] = {4, 8, 1, 2, 16, 12, 3, 4, 20, 4, 64, 6};
-    tensor t = {.rank = 2 + test_random(seed, MOST_RANK - 1)};
-    t.task = (rs_transpose_task){.method = RS_TRANSPOSE_ON_CHIP,
-                                 .outer = 1 + test_random(seed, 3) / 2 * test_random(seed, 6),
-                                 .count = 1,
-                                 .rows = 1,
-                                 .cols = 1,
-                                 .unit = units[test_random(seed, 12)],
-                                 .piece_count = t.rank};
-    size_t left = most / t.task.unit / t.task.outer + 1;
-    for (size_t i = 0; i < t.rank; i++) {
-        size_t longest = i + 1 == t.rank ? left : left / 2 + 1;
-        t.dims[i] = 1 + test_random(seed, test_random(seed, 2) == 0 ? longest : longest / 8 + 2);
-        left = left / t.dims[i] + 1;
-        t.task.rows *= t.dims[i];
-    }
-    shuffle_axes(&t, seed);
-    t.task.pitch = t.task.rows * t.task.unit + t.task.unit * test_random(seed, 3);
-    t.task.offset = t.task.unit * test_random(seed, 3);
-    return t;
+    size_t word;
+    return rs_cuda_on_chip_arrays((const rs_cuda_engine *)engine, task, &word) != 0;
 }
 
 static void test_on_chip(void **state)
 {
     (void)state;
-    uint64_t seed = first_seed;
-    size_t made = 0;
-    for (size_t i = 0; i < random_arrays; i++) {
-        size_t most = cuda_device_emulated() ? 90000 : i % 16 == 0 ? 40000000 : 2000000;
-        tensor t = random_tensor(&seed, most);
-        t.task.pieces = t.pieces;
-        if (rs_cuda_on_chip_arrays((const rs_cuda_engine *)engine, &t.task) == 0)
-            continue;
-        made++;
-        check(&t, &seed);
-    }
-    assert_true(4 * made > random_arrays);
-}
-
-static size_t divisor(size_t number, uint64_t *seed)
-{
-    size_t d = 1 + test_random(seed, number);
-    while (number % d != 0)
-        d--;
-    return d;
-}
-
-/* Axes with many divisors, often taken together; the rest of the task is as random. */
-static tensor random_slots(uint64_t *seed, size_t most)
-{
-    static const size_t lengths[] = {2, 3, 4, 6, 8, 5, 12, 16, 9, 24, 32, 48, 7, 40};
-    tensor t = random_tensor(seed, most);
-    size_t left = most / t.task.unit / t.task.outer;
-    t.task.rows = 1;
-    for (size_t i = 0; i < t.rank; i++) {
-        t.dims[i] = lengths[test_random(seed, 14)];
-        while (t.dims[i] > 2 && t.dims[i] > left)
-            t.dims[i] /= 2;
-        left /= t.dims[i];
-        left = left < 2 ? 2 : left;
-        t.task.rows *= t.dims[i];
-    }
-    shuffle_axes(&t, seed);
-    t.task.pitch = t.task.rows * t.task.unit + t.task.unit * test_random(seed, 3);
-    t.limit = t.task.outer * t.task.rows * t.task.unit / 20 + 4096;
-    return t;
-}
-
-static void cut_randomly(tensor *t, uint64_t *seed, size_t form)
-{
-    for (size_t i = 0; i < t->rank; i++)
-        t->pieces[i].unit = form == 1 ? divisor(t->dims[i], seed) : 0;
-    t->task.inner_rows = form == 0 ? 1 + test_random(seed, t->rank - 1) : 0;
-    t->task.inner_cols = form == 0 ? 1 + test_random(seed, t->rank - 1) : 0;
-    t->task.tile = form == 2 ? 1 : 2 + test_random(seed, 24);
+    machine_test_on_chip(&machine, seed, count, cuda_device_emulated() ? 90000 : 40000000, suits);
 }
 
 static void test_slots(void **state)
 {
     (void)state;
-    uint64_t seed = first_seed + 77;
-    size_t made[3] = {0};
-    for (size_t i = 0; i < 40 * random_arrays; i++) {
-        size_t most = cuda_device_emulated() ? 60000 : i % 64 == 0 ? 20000000 : 1000000;
-        tensor t = random_slots(&seed, most);
-        cut_randomly(&t, &seed, i % 3);
-        t.task.pieces = t.pieces;
-        rs_slots slots;
-        rs_box_cut cut;
-        if (made[i % 3] >= random_arrays || !rs_slots_of(&slots, &t.task) ||
-            slots.phases[0].count == 0 || /* one slot alone */
-            !rs_boxes_cut(&cut, &slots, &t.task, 40000))
-            continue;
-        made[i % 3]++;
-        check_passes(&t, &seed);
-    }
-    for (size_t form = 0; form < 3; form++)
-        if (3 * made[form] < random_arrays)
-            fail_msg("only %zu of form %zu", made[form], form);
+    machine_test_slots(&machine, seed + 77, count, cuda_device_emulated() ? 60000 : 20000000);
 }
 
-/* Matrices without pieces: one tile and many, in shared memory and in registers, ragged or not. */
-static void test_matrices(void **state)
-{
-    (void)state;
-    static const size_t shapes[][4] = {
-        {64, 64, 4, 1},  {150, 131, 4, 1}, {3, 5000, 4, 1}, {5000, 3, 8, 2}, {150, 90, 12, 1},
-        {128, 70, 1, 3}, {77, 201, 2, 1},  {41, 60, 16, 5}, {30, 31, 64, 2}, {1, 700, 4, 1}};
-    uint64_t seed = first_seed;
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        const size_t *s = shapes[i];
-        tensor t = {.rank = 2, .dims = {s[0], s[1]}, .axes = {1, 0}};
-        t.task = (rs_transpose_task){.method = RS_TRANSPOSE_ON_CHIP,
-                                     .outer = s[3],
-                                     .pitch = s[0] * s[1] * s[2],
-                                     .count = 1,
-                                     .rows = s[0],
-                                     .cols = s[1],
-                                     .unit = s[2]};
-        check(&t, &seed);
-    }
-}
-
-int main(int count, char **arguments)
+int main(int argc, char **argv)
 {
     if (!cuda_device_open()) {
         puts("no CUDA device here");
         return 77;
     }
-    random_cases(count, arguments, &first_seed, &random_arrays);
-    if (restride_engine_create_host(&host, 1) != RESTRIDE_OK ||
-        restride_engine_create_cuda(&engine, NULL) != RESTRIDE_OK) {
+    random_cases(argc, argv, &seed, &count);
+    machine = cuda_buffers;
+    if (restride_engine_create_cuda(&machine.engine, NULL) != RESTRIDE_OK) {
         puts(restride_last_error());
         return 1;
     }
@@ -320,7 +56,6 @@ int main(int count, char **arguments)
                                        cmocka_unit_test(test_on_chip),
                                        cmocka_unit_test(test_slots)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    restride_engine_destroy(engine);
-    restride_engine_destroy(host);
+    restride_engine_destroy(machine.engine);
     return failed;
 }

@@ -5,9 +5,8 @@
  *     test_device_cuda                 a few random cases of each kind
  *     test_device_cuda SEED COUNT      COUNT of each, and chosen ones
  */
-#include "../machine.h"
 #include "cmocka_all.h"
-#include "device.h"
+#include "cuda_buffers.h"
 #include "random_cases.h"
 #include "restride/cuda.h"
 #include "restride/restride.h"
@@ -19,28 +18,6 @@ static test_machine machine;
 static uint64_t seed = 1;
 static size_t count = 5;
 static bool reduced = true;
-
-/* There is one buffer at a time; the engine takes its address alone. */
-static cuda_memory memory;
-
-static void *create_buffer(const unsigned char *bytes, size_t size)
-{
-    memory = cuda_memory_create(bytes, size);
-    return (void *)memory.pointer;
-}
-
-static bool read_buffer(void *buffer, unsigned char *bytes, size_t size)
-{
-    (void)buffer;
-    (void)size;
-    return cuda_memory_read(&memory, bytes);
-}
-
-static void destroy_buffer(void *buffer)
-{
-    (void)buffer;
-    cuda_memory_free(&memory);
-}
 
 static void test_tuning(void **state)
 {
@@ -74,13 +51,11 @@ int main(int argc, char **argv)
         return 77;
     }
     reduced = random_cases(argc, argv, &seed, &count) && cuda_device_emulated();
+    machine = cuda_buffers;
     if (restride_engine_create_cuda(&machine.engine, NULL) != RESTRIDE_OK) {
         puts(restride_last_error());
         return 1;
     }
-    machine.create = create_buffer;
-    machine.read = read_buffer;
-    machine.destroy = destroy_buffer;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_permutations),
                                        cmocka_unit_test(test_conversions)};
