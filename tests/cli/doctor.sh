@@ -22,6 +22,18 @@ says out '"works": (true|false)'
 [ "$(grep -c '"subject"' "$work/out")" -eq "$(grep -cE '^  (works|fails|missing|optional) ' "$work/text")" ] ||
     complain "the text and the JSON have different numbers of findings"
 
+# A CUDA device, with kernels that were compiled with the library and without.
+cuda=$(dirname "$restride")/../tests/engine/cuda/emulated
+if [ -d "$cuda" ] && "$restride" doctor | grep -q "CUDA" && ! "$restride" doctor | grep -q "has no CUDA engine"; then
+    mkdir -p "$work/installed/bin" "$work/installed/lib/restride/kernels/sm_90"
+    cp "$restride" "$work/installed/bin"
+    LD_LIBRARY_PATH=$cuda "$work/installed/bin/restride" doctor >"$work/out"
+    says out "optional +CUDA kernels +none were compiled with the library for compute capability 9\.0"
+    touch "$work/installed/lib/restride/kernels/sm_90/"{one,two}
+    LD_LIBRARY_PATH=$cuda "$work/installed/bin/restride" doctor >"$work/out"
+    says out "works +CUDA kernels +2 were compiled with the library for compute capability 9\.0"
+fi
+
 # The same machine without cpp in PATH.
 mkdir "$work/empty"
 expect 1 env PATH="$work/empty" "$restride" doctor

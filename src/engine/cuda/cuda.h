@@ -90,6 +90,10 @@ restride_status rs_cuda_load(const rs_cuda_engine *engine, const char *name, rs_
  * caller's to free. */
 bool rs_cuda_read_installed(int architecture, const char *key, rs_text *image);
 
+/* How many of those a device of an architecture has, which may be those for the first of its
+ * generation. */
+size_t rs_cuda_count_installed(int architecture);
+
 void rs_cuda_forget_programs(const rs_cuda_engine *engine);
 
 /* ---- stages ---- */

@@ -3,6 +3,7 @@
 
 #include "base/store.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,4 +47,32 @@ bool rs_cuda_read_installed(int architecture, const char *key, rs_text *image)
         found = rs_store_read_installed(path, key, strlen(key), image);
     }
     return found;
+}
+
+static size_t count_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    size_t count = 0;
+    if (folder == NULL)
+        return 0;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+size_t rs_cuda_count_installed(int architecture)
+{
+    const int architectures[] = {architecture, architecture / 10 * 10};
+    char own[PATH_MAX];
+    char path[PATH_MAX + 64];
+    size_t count = 0;
+    if (!find_own_folder(own))
+        return 0;
+    for (size_t a = 0; a < 2; a++)
+        for (size_t i = 0; count == 0 && i < sizeof places / sizeof places[0]; i++) {
+            snprintf(path, sizeof path, "%s/%s/sm_%d", own, places[i], architectures[a]);
+            count = count_entries(path);
+        }
+    return count;
 }
