@@ -53,7 +53,8 @@ static double walks_cost(const rs_transpose_task *task, const walk_shape *walk,
     double lines = LINE_BYTES - (double)rs_size_gcd(walk->element_bytes, LINE_BYTES);
     double under_way = (double)scratch_limit * (split == 1 ? BATCH : SPLIT_BATCH);
     double waits = walk->elements > FEW_ELEMENTS ? 1.4e6 / under_way : 0;
-    return 1.14 + 12 / bytes + 0.66 * lines / bytes + 0.37 / (double)word + 0.07 * idle +
+    double tiny = 2.2e4 / (bytes * bytes * bytes); /* elements of less than a sector */
+    return 1.14 + 12 / bytes + tiny + 0.66 * lines / bytes + 0.37 / (double)word + 0.07 * idle +
            1.5 * (double)walk->digits / bytes + waits +
            LAUNCH_BYTES / ((double)task->outer * (double)walk->elements * bytes);
 }
