@@ -15,7 +15,7 @@ enum {
     SIMD_ITEMS = 32,
     MOST_SPLIT = 8,        /* words that a work-item has of an element */
     BATCH = 8,             /* elements under way */
-    SPLIT_BATCH = 6,       /* half as many, but of several words */
+    SPLIT_BATCH = 4,       /* of which a work-item has several words */
     FEW_ELEMENTS = 1 << 16 /* whose cycles move whole, all at once */
 };
 
@@ -54,7 +54,7 @@ static double walks_cost(const rs_transpose_task *task, const walk_shape *walk,
     double under_way = (double)scratch_limit * (split == 1 ? BATCH : SPLIT_BATCH);
     double waits = walk->elements > FEW_ELEMENTS ? 1.4e6 / under_way : 0;
     double tiny = 2.2e4 / (bytes * bytes * bytes); /* elements of less than a sector */
-    return 1.14 + 12 / bytes + tiny + 0.66 * lines / bytes + 0.37 / (double)word + 0.07 * idle +
+    return 1.17 + tiny + 0.66 * lines / bytes + 0.37 / (double)word + 0.07 * idle +
            1.5 * (double)walk->digits / bytes + waits +
            LAUNCH_BYTES / ((double)task->outer * (double)walk->elements * bytes);
 }
