@@ -57,8 +57,7 @@ FUNCTION uint source_element(uint place, LOCAL const uint *lower, LOCAL const ui
 /* The VECTOR words that belong from `word` on. Those that come from places `along` apart, which is
  * not 0, are found together. */
 FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
-                     LOCAL const uint *upper, uint low, uint low_magic, uint along,
-                     uint unit_words)
+                     LOCAL const uint *upper, uint low, uint low_magic, uint along, uint unit_words)
 {
     if (VECTOR > 1 && along != 0) {
         uint from = source_element(word, lower, upper, low, low_magic);
