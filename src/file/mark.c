@@ -166,27 +166,38 @@ restride_status rs_mark_check(const rs_file *file)
 
 /* ---- clearing ---- */
 
+/* Where setting a mark ends with an error, none can be. */
+static bool can_be_synced(const char *name)
+{
+    char *folder = rs_file_folder(name);
+    bool can = folder == NULL || access(folder, R_OK) == 0;
+    free(folder);
+    return can;
+}
+
 static restride_status clear_beside(const rs_file *file)
 {
     char *name = name_beside(file);
     if (name == NULL)
         return rs_fail_memory("the name of a mark");
     restride_status status = RESTRIDE_OK;
-    if (unlink(name) == 0)
+    int reason = unlink(name) == 0 ? 0 : errno;
+    if (reason == 0 || (reason == ENOENT && can_be_synced(name)))
         status = rs_file_sync_folder(name);
-    else if (errno != ENOENT && errno != ENAMETOOLONG)
+    else if (reason != ENOENT && reason != ENAMETOOLONG)
         status =
-            rs_fail(RESTRIDE_IO, "The mark %s could not be removed: %s.", name, strerror(errno));
+            rs_fail(RESTRIDE_IO, "The mark %s could not be removed: %s.", name, strerror(reason));
     free(name);
     return status;
 }
 
+/* Both are synchronised where there is no mark too: one may have been removed in memory alone. */
 restride_status rs_mark_clear(const rs_file *file)
 {
     restride_status status = RESTRIDE_OK;
-    if (fremovexattr(file->descriptor, attribute) == 0)
+    if (fremovexattr(file->descriptor, attribute) == 0 || errno == ENODATA)
         status = rs_file_sync_all(file);
-    else if (errno != ENODATA && errno != EOPNOTSUPP)
+    else if (errno != EOPNOTSUPP)
         status = rs_fail(RESTRIDE_IO, "The mark of %s could not be removed: %s.", file->path,
                          strerror(errno));
     return status == RESTRIDE_OK ? clear_beside(file) : status;

@@ -6,6 +6,7 @@
 #include "cmocka_all.h"
 #include "disk.h"
 #include "file/journal_format.h"
+#include "file/mark.h"
 #include "file/sum.h"
 #include "restride/restride.h"
 
@@ -109,6 +110,33 @@ static void test_marks_beside(void **state)
         unlink(other);
     }
     disk.no_attributes = false;
+}
+
+/* A mark that was taken away without being synchronised, and then again, does not come back. */
+static void test_marks_cleared(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        rs_file file;
+        rs_mark mark;
+        make_file(&changes[9]);
+        disk_seed = seed;
+        disk = (test_disk){.calls_left = DISK_NEVER, .no_attributes = seed % 2 == 0};
+        assert_int_equal(rs_file_open(&file, file_path, true), RESTRIDE_OK);
+        assert_int_equal(rs_mark_set(&file, seed, journal_path), RESTRIDE_OK);
+        disk.calls_left = 1; /* it is removed, and then the disk fails */
+        disk.action = DISK_FAILS;
+        assert_int_equal(rs_mark_clear(&file), RESTRIDE_IO);
+        assert_int_equal(rs_mark_clear(&file), RESTRIDE_OK);
+        rs_file_close(&file);
+        disk_lose_power();
+        assert_int_equal(rs_file_open(&file, file_path, false), RESTRIDE_OK);
+        assert_int_equal(rs_mark_read(&file, &mark), RESTRIDE_OK);
+        assert_false(mark.found);
+        rs_mark_free(&mark);
+        rs_file_close(&file);
+    }
+    disk = (test_disk){.calls_left = DISK_NEVER};
 }
 
 /* A change of any byte of the head is seen. */
@@ -307,10 +335,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),          cmocka_unit_test(test_marks_beside),
-        cmocka_unit_test(test_wrong_journals), cmocka_unit_test(test_damaged_head),
-        cmocka_unit_test(test_other_version),  cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_lost_records),   cmocka_unit_test(test_damaged_stash),
-        cmocka_unit_test(test_format),         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_marks_cleared),  cmocka_unit_test(test_wrong_journals),
+        cmocka_unit_test(test_damaged_head),   cmocka_unit_test(test_other_version),
+        cmocka_unit_test(test_forged_numbers), cmocka_unit_test(test_lost_records),
+        cmocka_unit_test(test_damaged_stash),  cmocka_unit_test(test_format),
+        cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
