@@ -1,8 +1,9 @@
 /*
  * precompile COUNT LEAST_BYTES [times]: plans so many random transpositions and permutations of
  * arrays of at least so many bytes on the CUDA device, so that their kernels are compiled and
- * stored. The build runs it with a driver that has no device (driver.c) and a store of its own.
- * With "times" each is planned twice, and the time of the second plans is shown.
+ * stored, and conversions of records. The build runs it with a driver that has no device (driver.c)
+ * and a store of its own. With "times" each is planned twice, and the time of the second plans is
+ * shown.
  */
 #include "engine/open.h"
 #include "restride/cuda.h"
@@ -82,6 +83,30 @@ static problem random_problem(double least_bytes)
     return p;
 }
 
+/* Records whose members are of 1, 2, 4 and 8 bytes at least, to tiles and back. */
+static restride_status plan_records(restride_engine *engine)
+{
+    static const char *const dims[] = {
+        "i:100000 f{ double t; char k; }", "i:100000 f{ double t; short k[4]; }",
+        "i:100000 f{ double t; float x[2]; }", "i:100000 f{ double t; char[16] k; }"};
+    static const char *const layouts[][2] = {{"i f", "i/32 f i%32"}, {"i/32 f i%32", "i f"}};
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; status == RESTRIDE_OK && i < 2 * sizeof dims / sizeof dims[0]; i++) {
+        restride_layout *from = NULL;
+        restride_layout *to = NULL;
+        restride_plan *plan = NULL;
+        status = restride_layout_parse(&from, dims[i / 2], layouts[i % 2][0]);
+        if (status == RESTRIDE_OK)
+            status = restride_layout_parse(&to, dims[i / 2], layouts[i % 2][1]);
+        if (status == RESTRIDE_OK)
+            status = restride_plan_convert(&plan, engine, from, to);
+        restride_plan_destroy(plan);
+        restride_layout_destroy(to);
+        restride_layout_destroy(from);
+    }
+    return status;
+}
+
 /* Milliseconds; negative after a failure. */
 static double plan_once(restride_engine *engine, const problem *p)
 {
@@ -140,6 +165,7 @@ int main(int argc, char **argv)
     }
     if (shows_times && !failed)
         show_times(times, count);
+    failed = failed || plan_records(engine) != RESTRIDE_OK;
     if (failed)
         fprintf(stderr, "precompile: %s\n", restride_last_error());
     restride_engine_destroy(engine);
