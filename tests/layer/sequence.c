@@ -63,6 +63,8 @@ static cl_kernel make_kernel(const char *name)
     cl_int error;
     cl_kernel kernel = clCreateKernel(program, name, &error);
     check(error, "clCreateKernel");
+    /* As programs do that set all to nothing first. */
+    check(clSetKernelArg(kernel, 0, sizeof buffer, NULL), "clSetKernelArg");
     check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
     return kernel;
 }

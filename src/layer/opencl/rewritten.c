@@ -151,7 +151,7 @@ void rs_kernel_keep_value(rs_kernel *kernel, size_t index, size_t size, const vo
     rs_argument *argument = &kernel->arguments[index];
     if (!keeps_values(kernel))
         return;
-    if (value == NULL || argument->value_size != size) {
+    if (value == NULL || argument->value == NULL || argument->value_size != size) {
         free(argument->value);
         argument->value = value != NULL ? malloc(size) : NULL;
     }
