@@ -239,7 +239,8 @@ static void note_unfinished(json_t *report, int signal)
     const json_int_t signalled = json_integer_value(json_object_get(report, "signalled"));
     const json_int_t unfinished = json_integer_value(json_object_get(report, "unfinished"));
     rs_text by_signal = RS_TEXT_EMPTY;
-    rs_text_format(&by_signal, "was ended by signal %d (%s)", signal, strsignal(signal));
+    if (signalled > 0)
+        rs_text_format(&by_signal, "was ended by signal %d (%s)", signal, strsignal(signal));
     if (by_signal.data != NULL)
         note_uncounted(report, signalled, by_signal.data, by_signal.data);
     rs_text_free(&by_signal);
