@@ -302,7 +302,7 @@ static restride_status resume(void)
     const rs_journaled how = {.file = &file, .journal = journal_path, .purpose = "fuzz"};
     rs_journaled_found found;
     restride_status status = rs_journaled_resume(&how, &found);
-    rs_mark_clear(&file); /* for the next one */
+    rs_mark_clear(&file, NULL); /* for the next one */
     rs_file_close(&file);
     return status;
 }

@@ -108,7 +108,7 @@ static int forget(const char *verb, const char *path)
     rs_file file;
     restride_status status = rs_file_open(&file, path, true);
     if (status == RESTRIDE_OK)
-        status = rs_mark_clear(&file);
+        status = rs_mark_clear(&file, NULL);
     rs_file_close(&file);
     if (status != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);

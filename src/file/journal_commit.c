@@ -230,8 +230,9 @@ static restride_status begin(rs_journal *journal)
     restride_status status = rs_journal_place(journal);
     if (status == RESTRIDE_OK)
         status = rs_mark_set(journal->file, journal->identity, journal->path);
-    if (status == RESTRIDE_OK || !journal->placed || rs_mark_clear(journal->file) != RESTRIDE_OK ||
-        !rs_journal_is_at_path(journal) || unlink(journal->path) != 0)
+    if (status == RESTRIDE_OK || !journal->placed ||
+        rs_mark_clear(journal->file, NULL) != RESTRIDE_OK || !rs_journal_is_at_path(journal) ||
+        unlink(journal->path) != 0)
         return status;
     journal->placed = false;
     return rs_fail_leaving(status, "file", false);
@@ -315,7 +316,9 @@ restride_status rs_journal_finish(rs_journal *journal)
 {
     if (idle(journal) || !journal->placed)
         return RESTRIDE_OK;
-    restride_status status = rs_mark_clear(journal->file);
+    /* A run that has written a step has synchronised the journal's name before. */
+    const char *synced = journal->finished ? NULL : journal->path;
+    restride_status status = rs_mark_clear(journal->file, synced);
     if (status == RESTRIDE_OK)
         status = write_end(journal); /* once more: it may be there in memory alone */
     if (status != RESTRIDE_OK)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -166,23 +167,31 @@ restride_status rs_mark_check(const rs_file *file)
 
 /* ---- clearing ---- */
 
-/* Where setting a mark ends with an error, none can be. */
-static bool can_be_synced(const char *name)
+/* Whether the folder of a name needs no synchronisation: it is that of `synced`, or setting a mark
+ * there ends with an error. */
+static bool is_settled(const char *name, const char *synced)
 {
+    struct stat here;
+    struct stat there = {0};
     char *folder = rs_file_folder(name);
-    bool can = folder == NULL || access(folder, R_OK) == 0;
+    char *other = synced == NULL ? NULL : rs_file_folder(synced);
+    bool known = folder != NULL && stat(folder, &here) == 0;
+    bool same = known && other != NULL && stat(other, &there) == 0 && here.st_dev == there.st_dev &&
+                here.st_ino == there.st_ino;
+    bool settled = same || (known && access(folder, R_OK) != 0);
+    free(other);
     free(folder);
-    return can;
+    return settled;
 }
 
-static restride_status clear_beside(const rs_file *file)
+static restride_status clear_beside(const rs_file *file, const char *synced)
 {
     char *name = name_beside(file);
     if (name == NULL)
         return rs_fail_memory("the name of a mark");
     restride_status status = RESTRIDE_OK;
     int reason = unlink(name) == 0 ? 0 : errno;
-    if (reason == 0 || (reason == ENOENT && can_be_synced(name)))
+    if (reason == 0 || (reason == ENOENT && !is_settled(name, synced)))
         status = rs_file_sync_folder(name);
     else if (reason != ENOENT && reason != ENAMETOOLONG)
         status =
@@ -192,7 +201,7 @@ static restride_status clear_beside(const rs_file *file)
 }
 
 /* Both are synchronised where there is no mark too: one may have been removed in memory alone. */
-restride_status rs_mark_clear(const rs_file *file)
+restride_status rs_mark_clear(const rs_file *file, const char *synced)
 {
     restride_status status = RESTRIDE_OK;
     if (fremovexattr(file->descriptor, attribute) == 0 || errno == ENODATA)
@@ -200,5 +209,5 @@ restride_status rs_mark_clear(const rs_file *file)
     else if (errno != EOPNOTSUPP)
         status = rs_fail(RESTRIDE_IO, "The mark of %s could not be removed: %s.", file->path,
                          strerror(errno));
-    return status == RESTRIDE_OK ? clear_beside(file) : status;
+    return status == RESTRIDE_OK ? clear_beside(file, synced) : status;
 }

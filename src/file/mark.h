@@ -27,8 +27,9 @@ restride_status rs_mark_set(const rs_file *file, uint64_t identity, const char *
 restride_status rs_mark_read(const rs_file *file, rs_mark *mark);
 void rs_mark_free(rs_mark *mark);
 
-/* On the disk when the function returns. */
-restride_status rs_mark_clear(const rs_file *file);
+/* On the disk when the function returns, also what was taken away before in memory alone. `synced`:
+ * a path whose folder was synchronised since the file was opened; NULL: none. */
+restride_status rs_mark_clear(const rs_file *file, const char *synced);
 
 /* RESTRIDE_INVALID_ARGUMENT when a file has a mark: with what to do. */
 restride_status rs_mark_check(const rs_file *file);

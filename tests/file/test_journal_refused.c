@@ -126,8 +126,8 @@ static void test_marks_cleared(void **state)
         assert_int_equal(rs_mark_set(&file, seed, journal_path), RESTRIDE_OK);
         disk.calls_left = 1; /* it is removed, and then the disk fails */
         disk.action = DISK_FAILS;
-        assert_int_equal(rs_mark_clear(&file), RESTRIDE_IO);
-        assert_int_equal(rs_mark_clear(&file), RESTRIDE_OK);
+        assert_int_equal(rs_mark_clear(&file, NULL), RESTRIDE_IO);
+        assert_int_equal(rs_mark_clear(&file, NULL), RESTRIDE_OK);
         rs_file_close(&file);
         disk_lose_power();
         assert_int_equal(rs_file_open(&file, file_path, false), RESTRIDE_OK);
