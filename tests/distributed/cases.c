@@ -1,9 +1,13 @@
-/* Random redistributions: see cases.h. Nothing of the library is used here. */
+/* Random redistributions: see cases.h. Nothing of the library is used before a plan is run. */
 #include "cases.h"
+
+#include "restride/restride.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { GUARD_BYTES = 64, GUARD = 0xA5 };
 
 enum { MOST_DIMS = 6, MOST_TERMS = 32, MOST_LEAVES = 6, MOST_ELEMENTS = 60000 };
 
@@ -298,4 +302,29 @@ bool part_is_right(const redistribution_case *c, size_t process, const unsigned 
             if (part[c->places[1][e].offset + b] != byte_of(e, b))
                 return false;
     return true;
+}
+
+/* ---- a run ---- */
+
+const char *run_case(const redistribution_case *c, size_t process, restride_plan *plan)
+{
+    const size_t bytes = restride_plan_local_bytes(plan);
+    const size_t before = c->bytes[0][process];
+    const size_t after = c->bytes[1][process];
+    if (bytes != (before > after ? before : after))
+        return "the local bytes are wrong";
+    unsigned char *memory = malloc(bytes + 2 * GUARD_BYTES);
+    unsigned char *part = memory + GUARD_BYTES;
+    memset(memory, GUARD, bytes + 2 * GUARD_BYTES);
+    fill_part(c, process, part);
+    const char *wrong = NULL;
+    if (restride_execute(plan, bytes == 0 ? NULL : part) != RESTRIDE_OK)
+        wrong = restride_last_error();
+    else if (!part_is_right(c, process, part))
+        wrong = "a byte is wrong";
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        if (memory[i] != GUARD || part[bytes + i] != GUARD)
+            wrong = "a guard was overwritten";
+    free(memory);
+    return wrong;
 }

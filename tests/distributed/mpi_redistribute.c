@@ -11,27 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 64, GUARD = 0xA5 };
-
-static const char *run(const redistribution_case *c, size_t rank, restride_plan *plan)
-{
-    const size_t bytes = restride_plan_local_bytes(plan);
-    unsigned char *memory = malloc(bytes + 2 * GUARD_BYTES);
-    unsigned char *part = memory + GUARD_BYTES;
-    memset(memory, GUARD, bytes + 2 * GUARD_BYTES);
-    fill_part(c, rank, part);
-    const char *wrong = NULL;
-    if (restride_execute(plan, part) != RESTRIDE_OK)
-        wrong = restride_last_error();
-    else if (!part_is_right(c, rank, part))
-        wrong = "a byte is wrong";
-    for (size_t i = 0; i < GUARD_BYTES; i++)
-        if (memory[i] != GUARD || part[bytes + i] != GUARD)
-            wrong = "a guard was overwritten";
-    free(memory);
-    return wrong;
-}
-
 /* NULL: right. *refused: no plan within the scratch memory, on all processes alike. */
 static const char *check(restride_group *group, restride_engine *engine,
                          const redistribution_case *c, int *refused)
@@ -43,8 +22,9 @@ static const char *check(restride_group *group, restride_engine *engine,
     *refused = status == RESTRIDE_UNSUPPORTED;
     if (*refused)
         return NULL;
-    const char *wrong = status != RESTRIDE_OK ? restride_last_error()
-                                              : run(c, (size_t)restride_group_rank(group), plan);
+    const char *wrong = status != RESTRIDE_OK
+                            ? restride_last_error()
+                            : run_case(c, (size_t)restride_group_rank(group), plan);
     restride_plan_destroy(plan);
     return wrong;
 }

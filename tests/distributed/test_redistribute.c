@@ -12,8 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { GUARD_BYTES = 64, GUARD = 0xA5 };
-
 static uint64_t first_seed = 1;
 static size_t case_count = 400;
 
@@ -31,30 +29,6 @@ static void note(shared_case *shared, int *counter, const char *sentence)
     (*counter)++;
     snprintf(shared->sentence, sizeof shared->sentence, "%s", sentence);
     pthread_mutex_unlock(&shared->lock);
-}
-
-/* Runs a plan on a buffer of exactly its size, between guards. */
-static const char *run(const redistribution_case *c, size_t rank, restride_plan *plan)
-{
-    const size_t bytes = restride_plan_local_bytes(plan);
-    const size_t before = c->bytes[0][rank];
-    const size_t after = c->bytes[1][rank];
-    if (bytes != (before > after ? before : after))
-        return "the local bytes are wrong";
-    unsigned char *memory = malloc(bytes + 2 * GUARD_BYTES);
-    unsigned char *part = memory + GUARD_BYTES;
-    memset(memory, GUARD, bytes + 2 * GUARD_BYTES);
-    fill_part(c, rank, part);
-    const char *wrong = NULL;
-    if (restride_execute(plan, bytes == 0 ? NULL : part) != RESTRIDE_OK)
-        wrong = restride_last_error();
-    else if (!part_is_right(c, rank, part))
-        wrong = "a byte is wrong";
-    for (size_t i = 0; i < GUARD_BYTES; i++)
-        if (memory[i] != GUARD || part[bytes + i] != GUARD)
-            wrong = "a guard was overwritten";
-    free(memory);
-    return wrong;
 }
 
 static void work(restride_group *group, void *context)
@@ -77,7 +51,7 @@ static void work(restride_group *group, void *context)
         restride_plan_scratch_bytes(plan) > c->scratch_bytes)
         note(shared, &shared->failed, "more scratch memory than was granted");
     if (status == RESTRIDE_OK) {
-        const char *wrong = run(c, (size_t)restride_group_rank(group), plan);
+        const char *wrong = run_case(c, (size_t)restride_group_rank(group), plan);
         if (wrong != NULL)
             note(shared, &shared->failed, wrong);
     }
