@@ -285,11 +285,10 @@ static void other_events(void)
     tear_down(&s);
 }
 
-static void *run_thread(void *unused)
+/* In a queue of its own. */
+static void run_rounds(void)
 {
     setting s;
-    (void)unused;
-    made_up_clock_join();
     set_up(&s, 0);
     for (int i = 0; i < ROUNDS; i++) {
         turn(&s, 0, NULL, NULL);
@@ -297,6 +296,13 @@ static void *run_thread(void *unused)
         compare(&s, 0, NULL);
     }
     tear_down(&s);
+}
+
+static void *run_thread(void *unused)
+{
+    (void)unused;
+    made_up_clock_join();
+    run_rounds();
     return NULL;
 }
 
@@ -336,15 +342,8 @@ static void with_fault(const char *fault)
 /* The first queue is the program's. */
 static void no_queue(void)
 {
-    setting s;
     made_up_fault = "queue 2 9";
-    set_up(&s, 0);
-    for (int i = 0; i < ROUNDS; i++) {
-        turn(&s, 0, NULL, NULL);
-        grow(&s, 0, NULL, NULL);
-        compare(&s, 0, NULL);
-    }
-    tear_down(&s);
+    run_rounds();
 }
 
 static void no_marker(void)

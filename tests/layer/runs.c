@@ -36,12 +36,17 @@ int remove_folder(void **state)
     return 0;
 }
 
-void write_config(const char *text)
+void write_file(const char *path, const char *text)
 {
-    FILE *file = fopen(config_path, "w");
+    FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
+}
+
+void write_config(const char *text)
+{
+    write_file(config_path, text);
 }
 
 int run(const char *format, ...)

@@ -20,6 +20,7 @@ int remove_folder(void **state);
 /* The path of a file in that folder; valid until the next call. */
 const char *in_folder(const char *name);
 
+void write_file(const char *path, const char *text);
 void write_config(const char *text);
 
 /* Runs a command of the shell without the report before, and with standard error kept; returns its

@@ -210,13 +210,9 @@ static void test_other_macros(void **state)
     char source[128], cache[128];
     snprintf(source, sizeof source, "%s", in_folder("source.cl"));
     snprintf(cache, sizeof cache, "%s", in_folder("macros"));
-    FILE *file = fopen(source, "w");
-    assert_non_null(file);
-    fputs("typedef struct { float x, y; } P;\n"
-          "#ifdef MADE_UP_MACRO\n#define W 2\n#else\n#define W 1\n#endif\n"
-          "kernel void f(global P *a) { a->x = W; }\n",
-          file);
-    fclose(file);
+    write_file(source, "typedef struct { float x, y; } P;\n"
+                       "#ifdef MADE_UP_MACRO\n#define W 2\n#else\n#define W 1\n#endif\n"
+                       "kernel void f(global P *a) { a->x = W; }\n");
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         assert_int_equal(
             exit_status(run("env OPENCL_LAYERS=%s SOURCE=%s XDG_CACHE_HOME=%s %s %s run "
@@ -235,13 +231,9 @@ static void test_causes_of_idle_kernels(void **state)
     (void)state;
     char source[128];
     snprintf(source, sizeof source, "%s", in_folder("source.cl"));
-    FILE *file = fopen(source, "w");
-    assert_non_null(file);
-    fputs("typedef struct { short k; float x, y; } P;\n"
-          "kernel void f(global P *a) { *(global int *)a = 1; }\n"
-          "kernel void g(global P *a) { a->x = 1; }\n",
-          file);
-    fclose(file);
+    write_file(source, "typedef struct { short k; float x, y; } P;\n"
+                       "kernel void f(global P *a) { *(global int *)a = 1; }\n"
+                       "kernel void g(global P *a) { a->x = 1; }\n");
     assert_int_equal(exit_status(run("env SOURCE=%s %s run --policy asta --report %s -- %s of-file",
                                      source, RESTRIDE_PROGRAM, report_path, CASES_PROGRAM)),
                      0);
