@@ -351,34 +351,34 @@ static char *part_of(const json_t *reply, const char *key)
 typedef struct {
     char *left;
     json_t *kernels;
-    char *source, *options;
-    json_t *assumed;
-    char *key;
+    rs_rewritten_source source;
     bool is_wanted; /* and built, as far as it could be */
     void *program;
     const char *refused;
 } rewriting;
+
+static bool is_whole(const rs_rewritten_source *source)
+{
+    return source->text != NULL && source->options != NULL;
+}
 
 static rewriting rewrite(const rs_layer_program *program)
 {
     const answer got = ask_rewriter(program);
     rewriting made = {.left = got.left != NULL ? got.left : reason_of_reply(got.reply),
                       .kernels = json_incref(json_object_get(got.reply, "kernels")),
-                      .source = part_of(got.reply, "source"),
-                      .options = part_of(got.reply, "options"),
-                      .assumed = got.assumed,
-                      .key = got.key};
+                      .source = {.text = part_of(got.reply, "source"),
+                                 .options = part_of(got.reply, "options"),
+                                 .macros = got.assumed,
+                                 .macros_key = got.key}};
     add_source_lines(program, made.kernels);
     json_decref(got.reply);
     rs_layer_lock(rs_the_layer());
-    made.is_wanted = made.source != NULL && made.options != NULL &&
-                     !rs_exit_has_begun(rs_the_layer()) &&
+    made.is_wanted = is_whole(&made.source) && !rs_exit_has_begun(rs_the_layer()) &&
                      rs_program_is_wanted(program, made.kernels);
     rs_layer_unlock(rs_the_layer());
     if (made.is_wanted)
-        made.program = rs_program_build_rewritten(
-            program, &(rs_rewritten_source){made.source, made.options, made.assumed, made.key},
-            &made.refused);
+        made.program = rs_program_build_rewritten(program, &made.source, &made.refused);
     return made;
 }
 
@@ -386,11 +386,10 @@ static void take_over(rs_layer_program *program, const rewriting *made) RS_LOCKE
 {
     program->left = made->left;
     program->kernels = made->kernels;
-    program->rewritten_source =
-        (rs_rewritten_source){made->source, made->options, made->assumed, made->key};
+    program->rewritten_source = made->source;
     if (made->is_wanted)
         rs_program_take_rewritten(program, made->program, made->refused);
-    else if (made->source != NULL && made->options != NULL)
+    else if (is_whole(&made->source))
         program->rewritten_build = RS_BUILD_WAITS;
 }
 

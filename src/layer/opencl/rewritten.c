@@ -194,7 +194,7 @@ static cl_int set_value(cl_kernel form, cl_uint index, const rs_argument *argume
 
 /* ---- kernels ---- */
 
-static const char refused[] = "the driver could not make its rewritten form";
+static const char not_made[] = "the driver could not make its rewritten form";
 
 void rs_kernel_release_forms(rs_kernel *kernel, const char *reason)
 {
@@ -203,7 +203,7 @@ void rs_kernel_release_forms(rs_kernel *kernel, const char *reason)
             rs_driver()->clReleaseKernel(kernel->rewritten[form]);
         kernel->rewritten[form] = NULL;
     }
-    kernel->lacks_forms = reason != NULL ? reason : refused;
+    kernel->lacks_forms = reason != NULL ? reason : not_made;
 }
 
 static cl_kernel make_form(const rs_kernel *kernel, const char *name) RS_LOCKED
@@ -234,7 +234,7 @@ static bool make_forms(rs_kernel *kernel) RS_LOCKED
             kernel->rewritten[RS_FORM_FULL] = make_form(kernel, full);
     }
     if (kernel->rewritten[RS_FORM_ANY] == NULL)
-        kernel->lacks_forms = refused;
+        kernel->lacks_forms = not_made;
     rs_kernel_forget_values(kernel);
     rs_exit_note_compiler(kernel->layer);
     return kernel->lacks_forms == NULL;
