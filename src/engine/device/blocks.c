@@ -65,6 +65,7 @@ static uint32_t element_words(const rs_device_stage *stage)
 static restride_status create_kernel(rs_device_stage *stage, const char *name, size_t edge)
 {
     size_t unit = stage->task.unit;
+    const bool single = element_words(stage) == 1 && stage->word < RS_DEVICE_WIDE_WORD;
     char options[128];
     int length =
         snprintf(options, sizeof options, "-D WORD=%s -D PACK=%zu",
@@ -74,8 +75,7 @@ static restride_status create_kernel(rs_device_stage *stage, const char *name, s
     if (edge > 0)
         snprintf(rest, room, " -D EDGE=%zu -D ELEMENT_WORDS=%u", edge, element_words(stage));
     else
-        snprintf(rest, room, " -D ELEMENT_WORDS=%s",
-                 element_words(stage) == 1 ? "1" : "element_words");
+        snprintf(rest, room, " -D ELEMENT_WORDS=%s", single ? "1" : "element_words");
     return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_blocks_kernels, options,
                                     &name, 1, stage->kernels);
 }

@@ -46,10 +46,12 @@ static restride_status keep_digits(rs_device_stage *stage, box_plan *b)
 static restride_status create_box_kernel(rs_device_stage *stage, const box_plan *b)
 {
     static const char *const names[] = {"permute_boxes"};
+    const bool single =
+        b->cut.unit_words == 1 && (b->cut.vector > 1 || stage->word < RS_DEVICE_WIDE_WORD);
     char options[120];
     snprintf(options, sizeof options, "-D WORD=%s -D WIDE=%s -D VECTOR=%zu%s",
              rs_device_word_type(stage->word), rs_device_word_type(stage->word * b->cut.vector),
-             b->cut.vector, b->cut.unit_words == 1 ? " -D SINGLE" : "");
+             b->cut.vector, single ? " -D SINGLE" : "");
     return rs_device_create_kernels(rs_device_engine_of(stage), rs_device_boxes_kernels, options,
                                     names, 1, stage->kernels);
 }
