@@ -466,15 +466,15 @@ static bool is_any_wanted(const apps_options *options)
 static int read_options(int argc, char **argv, apps_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("device", apps_options, device),
-        RS_CLI_TEXT("only", apps_options, only),
-        RS_CLI_FLAG("small", apps_options, small),
-        RS_CLI_TEXT("data", apps_options, data),
-        RS_CLI_OWN("iterations", apps_options, iterations, take_iterations),
-        RS_CLI_COUNT("runs", apps_options, runs, 1, MOST_RUNS),
-        RS_CLI_WHOLE("tile", take_tiles),
-        RS_CLI_TEXT("svg", apps_options, svg),
-        RS_CLI_FLAG("json", apps_options, json),
+        {RS_CLI_TEXT("device", apps_options, device)},
+        {RS_CLI_TEXT("only", apps_options, only)},
+        {RS_CLI_FLAG("small", apps_options, small)},
+        {RS_CLI_TEXT("data", apps_options, data)},
+        {RS_CLI_OWN("iterations", apps_options, iterations, take_iterations)},
+        {RS_CLI_COUNT("runs", apps_options, runs, 1, MOST_RUNS)},
+        {RS_CLI_WHOLE("tile", take_tiles)},
+        {RS_CLI_TEXT("svg", apps_options, svg)},
+        {RS_CLI_FLAG("json", apps_options, json)},
         {0},
     };
     *options = (apps_options){

@@ -47,15 +47,15 @@ static int read_options(int argc, char **argv, dlt_options *options)
 {
     enum { MOST = 1 << 28 };
     static const rs_cli_option table[] = {
-        RS_CLI_COUNT("tile", dlt_options, shape.tile, 1, MOST),
-        RS_CLI_COUNT("fields", dlt_options, shape.fields, 1, MOST),
-        RS_CLI_COUNT("element", dlt_options, shape.element_bits, 1, MOST),
-        RS_CLI_COUNT("bus", dlt_options, shape.bus_bits, 1, MOST),
-        RS_CLI_COUNT("step", dlt_options, shape.bits_per_cycle, 1, MOST),
-        RS_CLI_COUNT("structures", dlt_options, structures, 1, MOST),
-        RS_CLI_FLAG("json", dlt_options, json),
-        RS_CLI_FLAG("figures", dlt_options, figures),
-        RS_CLI_TEXT("out", dlt_options, folder),
+        {RS_CLI_COUNT("tile", dlt_options, shape.tile, 1, MOST)},
+        {RS_CLI_COUNT("fields", dlt_options, shape.fields, 1, MOST)},
+        {RS_CLI_COUNT("element", dlt_options, shape.element_bits, 1, MOST)},
+        {RS_CLI_COUNT("bus", dlt_options, shape.bus_bits, 1, MOST)},
+        {RS_CLI_COUNT("step", dlt_options, shape.bits_per_cycle, 1, MOST)},
+        {RS_CLI_COUNT("structures", dlt_options, structures, 1, MOST)},
+        {RS_CLI_FLAG("json", dlt_options, json)},
+        {RS_CLI_FLAG("figures", dlt_options, figures)},
+        {RS_CLI_TEXT("out", dlt_options, folder)},
         {0},
     };
     *options = (dlt_options){.shape = {32, 20, 32, 128, 0}, .structures = 100000};

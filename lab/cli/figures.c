@@ -412,11 +412,11 @@ static bool take_folder(const char *value, void *field)
 static int read_options(int argc, char **argv, figure_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_OWN("out", figure_options, out, take_folder),
+        {RS_CLI_OWN("out", figure_options, out, take_folder)},
         RS_BENCH_DEVICE_OPTIONS(figure_options),
-        RS_CLI_FLAG("full", figure_options, full),
-        RS_CLI_FLAG("small", figure_options, small),
-        RS_CLI_FLAG("list", figure_options, list),
+        {RS_CLI_FLAG("full", figure_options, full)},
+        {RS_CLI_FLAG("small", figure_options, small)},
+        {RS_CLI_FLAG("list", figure_options, list)},
         {0},
     };
     *options = (figure_options){.out = ".", .on = RS_BENCH_DEVICE_DEFAULTS};

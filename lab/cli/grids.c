@@ -551,8 +551,8 @@ int rs_lab_grids(int argc, char **argv)
 {
     static const rs_cli_option table[] = {
         RS_BENCH_DEVICE_OPTIONS(grid_options),
-        RS_CLI_TEXT("out", grid_options, out),
-        RS_CLI_FLAG("small", grid_options, small),
+        {RS_CLI_TEXT("out", grid_options, out)},
+        {RS_CLI_FLAG("small", grid_options, small)},
         {0},
     };
     if (rs_cli_helps(argc, argv, usage))

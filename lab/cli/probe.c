@@ -111,16 +111,16 @@ static const char *const target_names[TARGETS] = {"memory", "cache"};
 static int read_options(int argc, char **argv, probe_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_OWN("engine", probe_options, engine, rs_cli_take_device_engine),
-        RS_CLI_TEXT("device", probe_options, device),
-        RS_CLI_TEXT("model", probe_options, model),
-        RS_CLI_BYTES("bytes", probe_options, bytes, 1, SIZE_MAX),
-        RS_CLI_COUNT("tolerance", probe_options, tolerance, 1, 99),
-        RS_CLI_TEXT("svg", probe_options, svg),
-        RS_CLI_TEXT("describe", probe_options, description),
-        RS_CLI_TEXT("base", probe_options, base),
-        RS_CLI_FLAG("quick", probe_options, quick),
-        RS_CLI_FLAG("json", probe_options, json),
+        {RS_CLI_OWN("engine", probe_options, engine, rs_cli_take_device_engine)},
+        {RS_CLI_TEXT("device", probe_options, device)},
+        {RS_CLI_TEXT("model", probe_options, model)},
+        {RS_CLI_BYTES("bytes", probe_options, bytes, 1, SIZE_MAX)},
+        {RS_CLI_COUNT("tolerance", probe_options, tolerance, 1, 99)},
+        {RS_CLI_TEXT("svg", probe_options, svg)},
+        {RS_CLI_TEXT("describe", probe_options, description)},
+        {RS_CLI_TEXT("base", probe_options, base)},
+        {RS_CLI_FLAG("quick", probe_options, quick)},
+        {RS_CLI_FLAG("json", probe_options, json)},
         {0},
     };
     *options = (probe_options){.engine = "opencl", .base = "h100", .tolerance = 10};

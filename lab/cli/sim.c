@@ -94,9 +94,9 @@ static int print_json(const rs_sim_device *device, const rate rates[])
 int rs_lab_sim(int argc, char **argv)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("device", sim_options, device),
-        RS_CLI_BYTES("bytes", sim_options, bytes, 1, SIZE_MAX),
-        RS_CLI_FLAG("json", sim_options, json),
+        {RS_CLI_TEXT("device", sim_options, device)},
+        {RS_CLI_BYTES("bytes", sim_options, bytes, 1, SIZE_MAX)},
+        {RS_CLI_FLAG("json", sim_options, json)},
         {0},
     };
     if (rs_cli_helps(argc, argv, usage))

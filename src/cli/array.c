@@ -5,68 +5,44 @@
 #include "cli/memory.h"
 #include "console/fail.h"
 #include "console/json.h"
-#include "console/numbers.h"
 #include "console/progress.h"
 #include "file/mark.h"
 
 #include <jansson.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 256, MEMORY_PARTS = 4, LARGE_RUN_BYTES = 4096 };
+enum { MEMORY_PARTS = 4, LARGE_RUN_BYTES = 4096 };
 
 /* ---- options ---- */
 
-static int fail_option(const rs_array_options *options, const char *name, const char *value,
-                       const char *wanted)
+bool rs_array_take_offset(const char *value, void *field)
 {
-    return rs_cli_fail(RS_EXIT_USAGE, options->verb, "--%s takes %s, not \"%s\".", name, wanted,
-                       value);
+    rs_array_options *options = field;
+    options->offset.given = true;
+    return rs_cli_read_bytes(value, &options->offset.bytes);
 }
 
-int rs_array_take_option(rs_array_options *options, int code, const char *value)
+bool rs_array_take_engine(const char *value, void *field)
 {
-    switch (code) {
-    case 't':
-        if (!rs_cli_read_type(value, &options->unit))
-            return fail_option(options, "dtype", value,
-                               "a type (f32 or float32) or a number of bytes");
-        return RS_EXIT_DONE;
-    case 'o':
-        options->offset_given = true;
-        if (!rs_cli_read_bytes(value, &options->offset))
-            return fail_option(options, "offset", value, "a number of bytes");
-        return RS_EXIT_DONE;
-    case 'p':
-        if (!rs_cli_read_count(value, &options->threads) || options->threads < 1 ||
-            options->threads > MOST_THREADS)
-            return fail_option(options, "threads", value, "a number from 1 to 256");
-        return RS_EXIT_DONE;
-    case 'm':
-        if (!rs_cli_read_bytes(value, &options->memory) || options->memory == 0)
-            return fail_option(options, "memory", value, "a number of bytes (64M)");
-        return RS_EXIT_DONE;
-    case 'e':
-        if (strcmp(value, "host") != 0)
-            return fail_option(options, "engine", value,
-                               "\"host\", the engine that converts files");
-        return RS_EXIT_DONE;
-    case 'x':
-        options->explain = true;
-        return RS_EXIT_DONE;
-    case 'j':
-        options->json = true;
-        return RS_EXIT_DONE;
-    case 'J':
-        options->journal = value;
-        return RS_EXIT_DONE;
-    default:
-        return RS_EXIT_USAGE; /* getopt_long has said why */
-    }
+    (void)field;
+    return strcmp(value, "host") == 0;
+}
+
+int rs_array_read_options(rs_array_options *options, int argc, char **argv,
+                          const rs_cli_option *table, void *into)
+{
+    int exit_status = rs_cli_read_options(options->verb, argc, argv, table, into);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    if (optind + 1 != argc)
+        return rs_cli_fail(RS_EXIT_USAGE, options->verb, "It takes one file, and %d were given.",
+                           argc - optind);
+    options->path = argv[optind];
+    return RS_EXIT_DONE;
 }
 
 /* ---- interruptions ---- */
@@ -173,7 +149,7 @@ restride_status rs_array_check_bytes(const rs_file_array *array, size_t bytes)
 {
     size_t end;
     bool fits = rs_size_add(array->offset, bytes, &end) && end <= array->file.bytes;
-    if (fits && (array->is_npy || array->options->offset_given || end == array->file.bytes))
+    if (fits && (array->is_npy || array->options->offset.given || end == array->file.bytes))
         return RESTRIDE_OK;
     if (fits)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -189,7 +165,7 @@ restride_status rs_array_check_bytes(const rs_file_array *array, size_t bytes)
 static restride_status read_shape(rs_file_array *array)
 {
     array->unit = array->options->unit;
-    array->offset = array->options->offset;
+    array->offset = array->options->offset.bytes;
     if (array->options->shape == NULL)
         return RESTRIDE_OK;
     rs_cli_read_list(array->options->shape, 'x', RS_ARRAY_MAX_RANK, array->shape, &array->rank);
@@ -212,8 +188,16 @@ static restride_status find_array(rs_file_array *array)
     return status;
 }
 
-restride_status rs_array_open(rs_file_array *array, const rs_array_options *options,
-                              const char *purpose)
+static void close_array(rs_file_array *array)
+{
+    restride_engine_destroy(array->engine);
+    array->engine = NULL;
+    rs_npy_free(&array->npy);
+    rs_file_close(&array->file);
+}
+
+static restride_status open_array(rs_file_array *array, const rs_array_options *options,
+                                  const char *purpose)
 {
     *array = (rs_file_array){.options = options, .purpose = purpose};
     restride_status status = rs_file_open(&array->file, options->path, !options->explain);
@@ -227,16 +211,8 @@ restride_status rs_array_open(rs_file_array *array, const rs_array_options *opti
     if (status == RESTRIDE_OK && array->found == RS_JOURNALED_NONE)
         status = find_array(array);
     if (status != RESTRIDE_OK)
-        rs_array_close(array);
+        close_array(array);
     return status;
-}
-
-void rs_array_close(rs_file_array *array)
-{
-    restride_engine_destroy(array->engine);
-    array->engine = NULL;
-    rs_npy_free(&array->npy);
-    rs_file_close(&array->file);
 }
 
 static size_t plan_memory(const rs_file_array *array)
@@ -411,7 +387,16 @@ static restride_status run_plan(rs_file_array *array, const rs_array_run *run)
     return array->options->journal != NULL ? run_journaled(array, run) : run_mapped(array, run);
 }
 
-int rs_array_report_found(const rs_file_array *array)
+int rs_array_convert(rs_file_array *array, const rs_array_run *run)
+{
+    double started = rs_cli_now();
+    if (run_plan(array, run) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, array->options->verb);
+    return report(array, run, rs_cli_now() - started);
+}
+
+/* What is said when the journal has decided. */
+static int report_found(const rs_file_array *array)
 {
     bool resumed = array->found == RS_JOURNALED_RESUMED;
     if (array->options->json)
@@ -427,10 +412,19 @@ int rs_array_report_found(const rs_file_array *array)
     return RS_EXIT_DONE;
 }
 
-int rs_array_convert(rs_file_array *array, const rs_array_run *run)
+int rs_array_change(const rs_array_options *options, char *purpose,
+                    int (*change)(rs_file_array *array, const void *options), const void *how)
 {
-    double started = rs_cli_now();
-    if (run_plan(array, run) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, array->options->verb);
-    return report(array, run, rs_cli_now() - started);
+    rs_file_array array;
+    int exit_status;
+    if (purpose == NULL)
+        return rs_cli_fail(RS_EXIT_FAILED, options->verb, "There is not enough memory.");
+    if (open_array(&array, options, purpose) != RESTRIDE_OK) {
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, options->verb);
+    } else {
+        exit_status = array.found != RS_JOURNALED_NONE ? report_found(&array) : change(&array, how);
+        close_array(&array);
+    }
+    free(purpose);
+    return exit_status;
 }

@@ -5,12 +5,11 @@
 #ifndef RS_CLI_ARRAY_H
 #define RS_CLI_ARRAY_H
 
+#include "console/numbers.h"
+#include "console/options.h"
 #include "file/file.h"
 #include "file/journaled.h"
 #include "file/npy.h"
-#include "restride/restride.h"
-
-#include <getopt.h>
 
 enum { RS_ARRAY_MAX_RANK = RS_NPY_MAX_RANK };
 
@@ -20,8 +19,10 @@ typedef struct {
     bool raw;          /* the file has no header */
     const char *shape; /* of a raw file; NULL: a layout says it */
     size_t unit;       /* of --dtype; 0: not given */
-    size_t offset;
-    bool offset_given;
+    struct {
+        size_t bytes;
+        bool given;
+    } offset;
     size_t threads; /* 0: all */
     size_t memory;  /* 0: the planner's own bound */
     bool explain;
@@ -29,19 +30,32 @@ typedef struct {
     const char *journal; /* NULL: none */
 } rs_array_options;
 
-/* The options that all of these verbs know, for getopt_long(), and a description for --help. */
-#define RS_ARRAY_LONG_OPTIONS                                                                      \
-    {"dtype", required_argument, NULL, 't'}, {"offset", required_argument, NULL, 'o'},             \
-        {"threads", required_argument, NULL, 'p'}, {"memory", required_argument, NULL, 'm'},       \
-        {"engine", required_argument, NULL, 'e'}, {"explain", no_argument, NULL, 'x'},             \
-        {"json", no_argument, NULL, 'j'},                                                          \
+enum { RS_ARRAY_MOST_THREADS = 256 };
+
+bool rs_array_take_offset(const char *value, void *options);
+bool rs_array_take_engine(const char *value, void *options);
+
+/* The rows of a table of options for them, which lie in the member `array` of `structure`. */
+#define RS_ARRAY_OPTIONS(structure)                                                                \
+    {RS_CLI_OWN("dtype", structure, array.unit, rs_cli_take_unit),                                 \
+     .takes = "a type (f32 or float32) or a number of bytes"},                                     \
+        {RS_CLI_OWN("offset", structure, array, rs_array_take_offset),                             \
+         .takes = "a number of bytes"},                                                            \
+        {RS_CLI_COUNT("threads", structure, array.threads, 1, RS_ARRAY_MOST_THREADS),              \
+         .takes = "a number from 1 to 256"},                                                       \
+        {RS_CLI_BYTES("memory", structure, array.memory, 1, SIZE_MAX),                             \
+         .takes = "a number of bytes (64M)"},                                                      \
+        {RS_CLI_OWN("engine", structure, array, rs_array_take_engine),                             \
+         .takes = "\"host\", the engine that converts files"},                                     \
+        {RS_CLI_FLAG("explain", structure, array.explain)},                                        \
+        {RS_CLI_FLAG("json", structure, array.json)},                                              \
     {                                                                                              \
-        "journal", required_argument, NULL, 'J'                                                    \
+        RS_CLI_TEXT("journal", structure, array.journal)                                           \
     }
 
-/* Takes one of those options; an exit status other than RS_EXIT_DONE after a sentence was printed.
- */
-int rs_array_take_option(rs_array_options *options, int code, const char *value);
+/* Reads a table with these rows, and the one file; the exit status of a wrong command line. */
+int rs_array_read_options(rs_array_options *options, int argc, char **argv,
+                          const rs_cli_option *table, void *into);
 
 /* An array in a file, and what is known about it. */
 typedef struct {
@@ -60,14 +74,16 @@ typedef struct {
 } rs_file_array;
 
 /*
- * Opens the file, for changes unless its plan is only explained, and finds its array. When the
- * options name a journal that is there, the change that was interrupted is brought to its end
- * instead: array->found. A file that is half done is refused otherwise. `purpose` is that change in
- * words.
+ * Changes the array of a file as `change` does and says, which gets `options` back. `purpose` is
+ * the change in words, which a journal is resumed by alone; NULL when memory was short, and freed
+ * here. Returns the exit status.
+ *
+ * The file is opened for changes unless its plan is only explained. When the options name a journal
+ * that is there, the change that was interrupted is brought to its end instead. A file that is half
+ * done is refused otherwise.
  */
-restride_status rs_array_open(rs_file_array *array, const rs_array_options *options,
-                              const char *purpose);
-void rs_array_close(rs_file_array *array);
+int rs_array_change(const rs_array_options *array, char *purpose,
+                    int (*change)(rs_file_array *array, const void *options), const void *options);
 
 /* Whether `bytes` bytes from the array's offset on are what the file holds. */
 restride_status rs_array_check_bytes(const rs_file_array *array, size_t bytes);
@@ -84,9 +100,6 @@ typedef struct {
     const char *header; /* the new header of a .npy file; NULL: as it was */
     const char *note;   /* one more sentence for the report; NULL: none */
 } rs_array_run;
-
-/* What is said, instead of a conversion's report, when the journal has decided. */
-int rs_array_report_found(const rs_file_array *array);
 
 /* Explains the plan, or runs it and reports; returns the exit status. */
 int rs_array_convert(rs_file_array *array, const rs_array_run *run);

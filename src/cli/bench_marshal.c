@@ -91,15 +91,15 @@ static bool take_list(const char *text, void *field)
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("device", bench_options, device),
-        RS_CLI_OWN("words", bench_options, words, take_list),
-        RS_CLI_TEXT("record", bench_options, record),
-        RS_CLI_OWN("tile", bench_options, tiles, take_list),
-        RS_CLI_BYTES("bytes", bench_options, bytes, 1, SIZE_MAX),
-        RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
-        RS_CLI_FLAG("verify", bench_options, verify),
-        RS_CLI_FLAG("sweep", bench_options, sweep),
-        RS_CLI_FLAG("json", bench_options, json),
+        {RS_CLI_TEXT("device", bench_options, device)},
+        {RS_CLI_OWN("words", bench_options, words, take_list)},
+        {RS_CLI_TEXT("record", bench_options, record)},
+        {RS_CLI_OWN("tile", bench_options, tiles, take_list)},
+        {RS_CLI_BYTES("bytes", bench_options, bytes, 1, SIZE_MAX)},
+        {RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT)},
+        {RS_CLI_FLAG("verify", bench_options, verify)},
+        {RS_CLI_FLAG("sweep", bench_options, sweep)},
+        {RS_CLI_FLAG("json", bench_options, json)},
         {0},
     };
     *options = (bench_options){

@@ -73,10 +73,10 @@ static int read_options(int argc, char **argv, offload_options *options)
 {
     static const rs_cli_option table[] = {
         RS_BENCH_DEVICE_OPTIONS(offload_options),
-        RS_CLI_WHOLE("shape", take_shape),
-        RS_CLI_OWN("type", offload_options, type, rs_cli_take_type),
-        RS_CLI_WHOLE("parts", take_parts),
-        RS_CLI_FLAG("pageable", offload_options, pageable),
+        {RS_CLI_WHOLE("shape", take_shape)},
+        {RS_CLI_OWN("type", offload_options, type, rs_cli_take_type)},
+        {RS_CLI_WHOLE("parts", take_parts)},
+        {RS_CLI_FLAG("pageable", offload_options, pageable)},
         {0},
     };
     *options =

@@ -87,12 +87,12 @@ static int check_options(bench_options *options)
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_WHOLE("dims", take_dims),
-        RS_CLI_TEXT("axes", bench_options, orders),
-        RS_CLI_OWN("type", bench_options, type, rs_cli_take_type),
-        RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS),
-        RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
-        RS_CLI_FLAG("json", bench_options, json),
+        {RS_CLI_WHOLE("dims", take_dims)},
+        {RS_CLI_TEXT("axes", bench_options, orders)},
+        {RS_CLI_OWN("type", bench_options, type, rs_cli_take_type)},
+        {RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS)},
+        {RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT)},
+        {RS_CLI_FLAG("json", bench_options, json)},
         {0},
     };
     *options = (bench_options){

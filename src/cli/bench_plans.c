@@ -60,13 +60,13 @@ typedef struct {
 static int read_options(int argc, char **argv, plans_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_OWN("engine", plans_options, engine, rs_cli_take_engine),
-        RS_CLI_TEXT("device", plans_options, device),
-        RS_CLI_OWN("shape", plans_options, shapes, rs_bench_take_shapes),
-        RS_CLI_OWN("type", plans_options, type, rs_cli_take_type),
-        RS_CLI_COUNT("threads", plans_options, threads, 1, RS_BENCH_MOST_THREADS),
-        RS_CLI_COUNT("repeat", plans_options, repeat, 1, RS_BENCH_MOST_REPEAT),
-        RS_CLI_FLAG("json", plans_options, json),
+        {RS_CLI_OWN("engine", plans_options, engine, rs_cli_take_engine)},
+        {RS_CLI_TEXT("device", plans_options, device)},
+        {RS_CLI_OWN("shape", plans_options, shapes, rs_bench_take_shapes)},
+        {RS_CLI_OWN("type", plans_options, type, rs_cli_take_type)},
+        {RS_CLI_COUNT("threads", plans_options, threads, 1, RS_BENCH_MOST_THREADS)},
+        {RS_CLI_COUNT("repeat", plans_options, repeat, 1, RS_BENCH_MOST_REPEAT)},
+        {RS_CLI_FLAG("json", plans_options, json)},
         {0},
     };
     *options = (plans_options){.engine = "host",

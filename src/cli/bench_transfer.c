@@ -63,11 +63,11 @@ static int read_options(int argc, char **argv, transfer_options *options)
 {
     static const rs_cli_option table[] = {
         RS_BENCH_DEVICE_OPTIONS(transfer_options),
-        RS_CLI_WHOLE("words", take_words),
-        RS_CLI_COUNT("tile", transfer_options, tile, 1, SIZE_MAX),
-        RS_CLI_BYTES("bytes", transfer_options, bytes, 1, SIZE_MAX),
-        RS_CLI_BYTES("chunk", transfer_options, chunk, 0, SIZE_MAX),
-        RS_CLI_FLAG("pageable", transfer_options, pageable),
+        {RS_CLI_WHOLE("words", take_words)},
+        {RS_CLI_COUNT("tile", transfer_options, tile, 1, SIZE_MAX)},
+        {RS_CLI_BYTES("bytes", transfer_options, bytes, 1, SIZE_MAX)},
+        {RS_CLI_BYTES("chunk", transfer_options, chunk, 0, SIZE_MAX)},
+        {RS_CLI_FLAG("pageable", transfer_options, pageable)},
         {0},
     };
     *options = (transfer_options){.on = RS_BENCH_DEVICE_DEFAULTS,

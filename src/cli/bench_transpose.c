@@ -70,15 +70,15 @@ static bool take_type(const char *text, void *field)
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_OWN("engine", bench_options, engine, rs_cli_take_engine),
-        RS_CLI_TEXT("device", bench_options, device),
-        RS_CLI_OWN("shape", bench_options, shapes, rs_bench_take_shapes),
-        RS_CLI_OWN("type", bench_options, type, take_type),
-        RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS),
-        RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT),
-        RS_CLI_COUNT("batch", bench_options, batch, 1, SIZE_MAX - 1),
-        RS_CLI_TEXT("method", bench_options, method),
-        RS_CLI_FLAG("json", bench_options, json),
+        {RS_CLI_OWN("engine", bench_options, engine, rs_cli_take_engine)},
+        {RS_CLI_TEXT("device", bench_options, device)},
+        {RS_CLI_OWN("shape", bench_options, shapes, rs_bench_take_shapes)},
+        {RS_CLI_OWN("type", bench_options, type, take_type)},
+        {RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS)},
+        {RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT)},
+        {RS_CLI_COUNT("batch", bench_options, batch, 1, SIZE_MAX - 1)},
+        {RS_CLI_TEXT("method", bench_options, method)},
+        {RS_CLI_FLAG("json", bench_options, json)},
         {0},
     };
     *options = (bench_options){.engine = "host",

@@ -140,12 +140,12 @@ static bool take_layout(const char *text, void *into)
 static int read_options(int argc, char **argv, kernel_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("kernel", kernel_options, kernel),
-        RS_CLI_OWN("global", kernel_options, global, take_extents),
-        RS_CLI_OWN("local", kernel_options, local, take_extents),
-        RS_CLI_WHOLE("arg", take_value),
-        RS_CLI_WHOLE("dims", take_dims),
-        RS_CLI_WHOLE("layout", take_layout),
+        {RS_CLI_TEXT("kernel", kernel_options, kernel)},
+        {RS_CLI_OWN("global", kernel_options, global, take_extents)},
+        {RS_CLI_OWN("local", kernel_options, local, take_extents)},
+        {RS_CLI_WHOLE("arg", take_value)},
+        {RS_CLI_WHOLE("dims", take_dims)},
+        {RS_CLI_WHOLE("layout", take_layout)},
         RS_SIM_FORM_OPTIONS(kernel_options),
         {0},
     };

@@ -33,8 +33,11 @@ typedef struct {
 
 /* The rows of a table of options for them, which lie in the member `forms` of `structure`. */
 #define RS_SIM_FORM_OPTIONS(structure)                                                             \
-    RS_CLI_TEXT("device", structure, forms.device), RS_CLI_TEXT("svg", structure, forms.svg),      \
-        RS_CLI_TEXT("html", structure, forms.html), RS_CLI_FLAG("json", structure, forms.json)
+    {RS_CLI_TEXT("device", structure, forms.device)}, {RS_CLI_TEXT("svg", structure, forms.svg)},  \
+        {RS_CLI_TEXT("html", structure, forms.html)},                                              \
+    {                                                                                              \
+        RS_CLI_FLAG("json", structure, forms.json)                                                 \
+    }
 
 /* Finishes the memory's run and takes its counts; the caller frees result->load. */
 restride_status rs_sim_take_result(rs_sim_result *result, rs_sim_memory *memory);

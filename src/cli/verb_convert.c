@@ -3,7 +3,6 @@
 #include "cli/array.h"
 #include "cli/cli.h"
 #include "console/fail.h"
-#include "console/options.h"
 #include "layout/layout.h"
 
 #include <stdio.h>
@@ -66,38 +65,24 @@ typedef struct {
 
 static int read_options(int argc, char **argv, convert_options *options)
 {
-    static const struct option names[] = {
-        {"dims", required_argument, NULL, 'd'},
-        {"from", required_argument, NULL, 'F'},
-        {"to", required_argument, NULL, 'T'},
-        RS_ARRAY_LONG_OPTIONS,
-        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        {RS_CLI_TEXT("dims", convert_options, dims)},
+        {RS_CLI_TEXT("from", convert_options, from)},
+        {RS_CLI_TEXT("to", convert_options, to)},
+        RS_ARRAY_OPTIONS(convert_options),
+        {0},
     };
     *options = (convert_options){.array = {.verb = "convert"}};
-    for (int code; (code = rs_cli_next_option("convert", argc, argv, "", names, NULL)) != -1;) {
-        int status = RS_EXIT_DONE;
-        if (code == 'd')
-            options->dims = optarg;
-        else if (code == 'F')
-            options->from = optarg;
-        else if (code == 'T')
-            options->to = optarg;
-        else
-            status = rs_array_take_option(&options->array, code, optarg);
-        if (status != RS_EXIT_DONE)
-            return status;
-    }
-    if (optind + 1 != argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "convert", "It takes one file, and %d were given.",
-                           argc - optind);
+    int exit_status = rs_array_read_options(&options->array, argc, argv, table, options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (options->from == NULL || options->to == NULL)
         return rs_cli_fail(RS_EXIT_USAGE, "convert",
                            "It needs --from and --to, the layout now and the one wanted.");
-    if (options->dims == NULL && (options->array.unit != 0 || options->array.offset_given))
+    if (options->dims == NULL && (options->array.unit != 0 || options->array.offset.given))
         return rs_cli_fail(RS_EXIT_USAGE, "convert",
                            "--dtype and --offset belong to files without a header; give --dims "
                            "too.");
-    options->array.path = argv[optind];
     options->array.raw = options->dims != NULL;
     return RS_EXIT_DONE;
 }
@@ -187,8 +172,9 @@ static restride_status make_plan(const rs_file_array *array, const layouts *l, r
                                       l->from->record >= 0 ? 0 : array->unit, &options);
 }
 
-static int convert(rs_file_array *array, const convert_options *options)
+static int convert(rs_file_array *array, const void *how)
 {
+    const convert_options *options = how;
     static const char note[] = "The header still describes the elements as they were.";
     layouts l = {NULL, NULL};
     restride_plan *plan = NULL;
@@ -215,37 +201,18 @@ static char *describe(const convert_options *options)
     rs_text_add_string(&text, "convert");
     if (options->dims != NULL)
         rs_text_format(&text, " --dims '%s' --dtype %zu --offset %zu", options->dims,
-                       options->array.unit, options->array.offset);
+                       options->array.unit, options->array.offset.bytes);
     rs_text_format(&text, " --from '%s' --to '%s'", options->from, options->to);
     return rs_text_take(&text);
 }
 
-static int convert_file(const convert_options *options, const char *purpose)
-{
-    rs_file_array array;
-    if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "convert");
-    int exit_status =
-        array.found != RS_JOURNALED_NONE ? rs_array_report_found(&array) : convert(&array, options);
-    rs_array_close(&array);
-    return exit_status;
-}
-
 int rs_verb_convert(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     convert_options options;
     int exit_status = read_options(argc, argv, &options);
-    if (exit_status != RS_EXIT_DONE)
-        return exit_status;
-    char *purpose = describe(&options);
-    if (purpose == NULL)
-        return rs_cli_fail(RS_EXIT_FAILED, "convert", "There is not enough memory.");
-    exit_status = convert_file(&options, purpose);
-    free(purpose);
-    return exit_status;
+    return exit_status != RS_EXIT_DONE
+               ? exit_status
+               : rs_array_change(&options.array, describe(&options), convert, &options);
 }

@@ -219,33 +219,24 @@ static void print_text(const json_t *findings, bool works)
                            : "restride run does not work here; see the lines above.");
 }
 
+typedef struct {
+    bool json;
+} doctor_options;
+
 int rs_verb_doctor(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
-    bool json = false;
+    static const rs_cli_option table[] = {{RS_CLI_FLAG("json", doctor_options, json)}, {0}};
+    doctor_options options = {false};
 #ifdef RESTRIDE_HAVE_OPENCL
     bool has_layer;
     if (rs_doctor_is_asked_for_layer(&has_layer))
         return has_layer ? RS_EXIT_DONE : RS_EXIT_FAILED;
 #endif
-    for (int option;
-         (option = rs_cli_next_option("doctor", argc, argv, "h", options, NULL)) != -1;) {
-        switch (option) {
-        case 'h':
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        case 'j':
-            json = true;
-            break;
-        default:
-            return RS_EXIT_USAGE;
-        }
-    }
-    if (optind < argc)
-        return rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                           "\"%s\" is one argument too many; the verb takes none.", argv[optind]);
-
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
+    int exit_status = rs_cli_read_only_options("doctor", argc, argv, table, &options);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     json_t *findings = json_array();
     if (!findings) {
         rs_fail_memory("the findings");
@@ -267,8 +258,7 @@ int rs_verb_doctor(int argc, char **argv)
     rs_doctor_check_cuda(findings);
 
     const bool works = everything_needed(findings);
-    int exit_status = RS_EXIT_DONE;
-    if (json)
+    if (options.json)
         exit_status = rs_cli_print_json(argv[0], json_pack("{s:s, s:b, s:O}", "version",
                                                            RESTRIDE_VERSION_STRING, "works", works,
                                                            "findings", findings));

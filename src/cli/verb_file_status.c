@@ -119,9 +119,9 @@ static int forget(const char *verb, const char *path)
 int rs_verb_file_status(int argc, char **argv)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("journal", status_options, journal),
-        RS_CLI_FLAG("forget", status_options, forget),
-        RS_CLI_FLAG("json", status_options, json),
+        {RS_CLI_TEXT("journal", status_options, journal)},
+        {RS_CLI_FLAG("forget", status_options, forget)},
+        {RS_CLI_FLAG("json", status_options, json)},
         {0},
     };
     const char *verb = "file-status";

@@ -122,11 +122,6 @@ static bool take_method(const char *text, void *field)
     return false;
 }
 
-static bool take_object_bytes(const char *text, void *field)
-{
-    return rs_cli_read_type(text, field);
-}
-
 static int check_options(const reorder_options *options, int arguments)
 {
     if (arguments != 1)
@@ -150,23 +145,23 @@ static int check_options(const reorder_options *options, int arguments)
 static int read_options(int argc, char **argv, reorder_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("data", reorder_options, data_path),
-        RS_CLI_COUNT("objects", reorder_options, objects, 1, SIZE_MAX),
-        RS_CLI_OWN("type", reorder_options, object_bytes, take_object_bytes),
-        RS_CLI_COUNT("warp", reorder_options, launch.warp, 1, SIZE_MAX),
-        RS_CLI_BYTES("segment", reorder_options, launch.segment_bytes, 1, SIZE_MAX),
-        RS_CLI_OWN("method", reorder_options, plan.method, take_method),
-        RS_CLI_BYTES("budget", reorder_options, plan.extra_bytes, 1, SIZE_MAX),
-        RS_CLI_FLAG("keep-threads", reorder_options, keep_threads),
-        RS_CLI_COUNT("threads", reorder_options, threads, 1, MOST_THREADS),
-        RS_CLI_TEXT("write-index", reorder_options, write_index),
-        RS_CLI_TEXT("write-order", reorder_options, write_order),
-        RS_CLI_TEXT("write-slots", reorder_options, write_slots),
-        RS_CLI_TEXT("svg", reorder_options, svg),
-        RS_CLI_OWN("engine", reorder_options, engine, rs_cli_take_engine),
-        RS_CLI_TEXT("device", reorder_options, device),
-        RS_CLI_FLAG("explain", reorder_options, explain),
-        RS_CLI_FLAG("json", reorder_options, json),
+        {RS_CLI_TEXT("data", reorder_options, data_path)},
+        {RS_CLI_COUNT("objects", reorder_options, objects, 1, SIZE_MAX)},
+        {RS_CLI_OWN("type", reorder_options, object_bytes, rs_cli_take_unit)},
+        {RS_CLI_COUNT("warp", reorder_options, launch.warp, 1, SIZE_MAX)},
+        {RS_CLI_BYTES("segment", reorder_options, launch.segment_bytes, 1, SIZE_MAX)},
+        {RS_CLI_OWN("method", reorder_options, plan.method, take_method)},
+        {RS_CLI_BYTES("budget", reorder_options, plan.extra_bytes, 1, SIZE_MAX)},
+        {RS_CLI_FLAG("keep-threads", reorder_options, keep_threads)},
+        {RS_CLI_COUNT("threads", reorder_options, threads, 1, MOST_THREADS)},
+        {RS_CLI_TEXT("write-index", reorder_options, write_index)},
+        {RS_CLI_TEXT("write-order", reorder_options, write_order)},
+        {RS_CLI_TEXT("write-slots", reorder_options, write_slots)},
+        {RS_CLI_TEXT("svg", reorder_options, svg)},
+        {RS_CLI_OWN("engine", reorder_options, engine, rs_cli_take_engine)},
+        {RS_CLI_TEXT("device", reorder_options, device)},
+        {RS_CLI_FLAG("explain", reorder_options, explain)},
+        {RS_CLI_FLAG("json", reorder_options, json)},
         {0},
     };
     *options = (reorder_options){.launch = {0, 32, 32}, .engine = "host"};

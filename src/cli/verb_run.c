@@ -14,7 +14,7 @@
 #include "console/parts.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +57,12 @@ static const char help[] =
     "  restride run --policy asta --baseline before.json --report after.html -- ./solver --size "
     "64\n";
 
-enum { MAXIMUM_REPORTS = 4 };
+enum { MAXIMUM_REPORTS = 4, MOST_TILE = 1 << 20 };
+static const char policies_text[] = "auto, asta, soa or off";
 
 typedef struct {
-    const char *policy;
-    bool policy_given;
+    bool help;
+    const char *policy; /* NULL: the configuration's, or auto */
     size_t tile;
     json_t *config; /* NULL: none */
     const char *config_path;
@@ -104,131 +105,77 @@ static int check_config(run_options *options, const char *section, const json_t 
                                "%s%s%s: the option \"%s\" is unknown; policy is the one there is.",
                                options->config_path, in, where, key);
         if (!is_policy(word))
-            return rs_cli_fail(RS_EXIT_USAGE, "run",
-                               "%s%s%s: policy takes auto, asta, soa or off, not \"%s\".",
-                               options->config_path, in, where, word);
-        if (section == NULL && !options->policy_given)
+            return rs_cli_fail(RS_EXIT_USAGE, "run", "%s%s%s: policy takes %s, not \"%s\".",
+                               options->config_path, in, where, policies_text, word);
+        if (section == NULL && options->policy == NULL)
             options->policy = word;
     }
-    return -1;
+    return RS_EXIT_DONE;
 }
 
-static int follow_config(run_options *options)
+/* Reads the files that the command line names. */
+static int read_files(run_options *options)
 {
     const char *kernel;
     json_t *values;
-    int usage = check_config(options, NULL, json_object_get(options->config, "options"));
+    if ((options->config_path != NULL &&
+         rs_config_read(options->config_path, &options->config) != RESTRIDE_OK) ||
+        (options->baseline_path != NULL &&
+         rs_run_report_read(&options->baseline, options->baseline_path) != RESTRIDE_OK))
+        return rs_cli_fail_last(RS_EXIT_USAGE, "run");
+    int exit_status = check_config(options, NULL, json_object_get(options->config, "options"));
     json_object_foreach(json_object_get(options->config, "kernels"), kernel, values)
     {
-        if (usage < 0)
-            usage = check_config(options, kernel, values);
+        if (exit_status == RS_EXIT_DONE)
+            exit_status = check_config(options, kernel, values);
     }
-    return usage;
+    if (options->policy == NULL)
+        options->policy = "auto";
+    return exit_status;
 }
 
-/* Returns -1 to go on, or the exit status. */
-static int take_policy(run_options *options, const char *name)
+static bool take_policy(const char *name, void *field)
 {
-    if (!is_policy(name))
-        return rs_cli_fail(RS_EXIT_USAGE, "run",
-                           "--policy takes auto, asta, soa or off, not \"%s\".", name);
-    options->policy = name;
-    options->policy_given = true;
-    return RS_EXIT_DONE;
+    *(const char **)field = name;
+    return is_policy(name);
 }
 
-static int take_tile(run_options *options, const char *number)
+static bool take_report(const char *path, void *into)
 {
-    char *end = NULL;
-    errno = 0;
-    options->tile = strtoul(number, &end, 10);
-    if (*number < '0' || *number > '9' || *end != '\0' || errno != 0 || options->tile < 1 ||
-        options->tile > 1u << 20)
-        return rs_cli_fail(RS_EXIT_USAGE, "run",
-                           "--tile takes a number from 1 to 1048576, not \"%s\".", number);
-    return RS_EXIT_DONE;
-}
-
-static int take_config(run_options *options, const char *path)
-{
-    json_decref(options->config);
-    options->config_path = path;
-    return rs_config_read(path, &options->config) == RESTRIDE_OK
-               ? RS_EXIT_DONE
-               : rs_cli_fail_last(RS_EXIT_USAGE, "run");
-}
-
-static int take_report(run_options *options, const char *path)
-{
-    if (!ends_with(path, ".html") && !ends_with(path, ".json"))
-        return rs_cli_fail(RS_EXIT_USAGE, "run",
-                           "--report takes a name that ends in .html or .json, not \"%s\".", path);
-    if (options->report_count == MAXIMUM_REPORTS)
-        return rs_cli_fail(RS_EXIT_USAGE, "run", "--report takes at most %d files; leave out %s.",
-                           (int)MAXIMUM_REPORTS, path);
+    run_options *options = into;
+    if (options->report_count == MAXIMUM_REPORTS ||
+        (!ends_with(path, ".html") && !ends_with(path, ".json")))
+        return false;
     options->reports[options->report_count++] = path;
-    return RS_EXIT_DONE;
-}
-
-static int take_baseline(run_options *options, const char *path)
-{
-    json_decref(options->baseline);
-    options->baseline_path = path;
-    return rs_run_report_read(&options->baseline, path) == RESTRIDE_OK
-               ? RS_EXIT_DONE
-               : rs_cli_fail_last(RS_EXIT_USAGE, "run");
-}
-
-static int take_device(run_options *options, const char *name)
-{
-    options->device = name;
-    return RS_EXIT_DONE;
-}
-
-static int take_quiet(run_options *options, const char *none)
-{
-    (void)none;
-    options->quiet = true;
-    return RS_EXIT_DONE;
-}
-
-static int take_cache_only(run_options *options, const char *none)
-{
-    (void)none;
-    options->cache_only = true;
-    return RS_EXIT_DONE;
+    return true;
 }
 
 /* The options before the program; what stands behind its name is the program's own. */
 static int read_options(int argc, char **argv, run_options *options)
 {
-    static const struct option names[] = {
-        {"policy", required_argument, NULL, 'o'}, {"tile", required_argument, NULL, 'o'},
-        {"device", required_argument, NULL, 'o'}, {"config", required_argument, NULL, 'o'},
-        {"report", required_argument, NULL, 'o'}, {"baseline", required_argument, NULL, 'o'},
-        {"quiet", no_argument, NULL, 'o'},        {"cache-only", no_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        {RS_CLI_FLAG("help", run_options, help), .letter = 'h'},
+        {RS_CLI_OWN("policy", run_options, policy, take_policy), .takes = policies_text},
+        {RS_CLI_COUNT("tile", run_options, tile, 1, MOST_TILE),
+         .takes = "a number from 1 to 1048576"},
+        {RS_CLI_TEXT("device", run_options, device)},
+        {RS_CLI_TEXT("config", run_options, config_path)},
+        {RS_CLI_WHOLE("report", take_report),
+         .takes = "a name that ends in .html or .json, at most four times"},
+        {RS_CLI_TEXT("baseline", run_options, baseline_path)},
+        {RS_CLI_FLAG("quiet", run_options, quiet)},
+        {RS_CLI_FLAG("cache-only", run_options, cache_only)},
+        {0},
     };
-    static int (*const takers[])(run_options *, const char *) = {
-        take_policy, take_tile,     take_device, take_config,
-        take_report, take_baseline, take_quiet,  take_cache_only};
-    *options = (run_options){.policy = "auto", .tile = 32};
-    optind = 1;
-    int which = 0;
-    for (int letter; (letter = rs_cli_next_option("run", argc, argv, "+h", names, &which)) != -1;) {
-        if (letter == 'h') {
-            fputs(help, stdout);
-            return RS_EXIT_DONE;
-        }
-        int exit_status = letter == 'o' ? takers[which](options, optarg) : RS_EXIT_USAGE;
-        if (exit_status != RS_EXIT_DONE)
-            return exit_status;
-    }
+    *options = (run_options){.tile = 32};
+    int exit_status = rs_cli_read_first_options("run", argc, argv, table, options);
+    if (exit_status != RS_EXIT_DONE || options->help)
+        return exit_status;
     if (optind >= argc)
         return rs_cli_fail(RS_EXIT_USAGE, "run",
                            "No program was named; write restride run -- PROGRAM.");
     options->program = argv + optind;
-    return follow_config(options);
+    return read_files(options);
 }
 
 /* ---- what the program is going to need ---- */
@@ -390,7 +337,9 @@ int rs_verb_run(int argc, char **argv)
 {
     run_options options;
     int exit_status = read_options(argc, argv, &options);
-    if (exit_status < 0)
+    if (exit_status == RS_EXIT_DONE && options.help)
+        fputs(help, stdout);
+    else if (exit_status == RS_EXIT_DONE)
         exit_status = run(&options);
     json_decref(options.config);
     json_decref(options.baseline);

@@ -6,7 +6,6 @@
 #include "console/options.h"
 #include "layout/picture.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,6 +40,15 @@ static const char usage[] =
     "--name Bodies\n"
     "  restride show '@r/4 r%4 c' --dims 'r:8 c:8 float' --to '@c/4 c%4 r'\n"
     "  restride show 'i/8 f i%8' --dims 'i:20 f{ float x; char c; double m; }' --svg asta.svg\n";
+
+typedef struct {
+    const char *dims;
+    const char *svg;
+    bool json;
+    const char *accessors;
+    const char *name;
+    const char *to;
+} show_options;
 
 /* The usual order of dimensions, slowest first; names that are not listed come before all of these.
  */
@@ -227,27 +235,23 @@ static int show_text(const char *verb, const restride_layout *layout)
 }
 
 /* Words of --accessors that make sense together. */
-static int check_accessors(const char *verb, const char *accessors, const char *name,
-                           const char *dims)
+static int check_accessors(const char *verb, const show_options *options)
 {
-    if (accessors == NULL)
-        return name == NULL ? RS_EXIT_DONE
-                            : rs_cli_fail(RS_EXIT_USAGE, verb, "--name is for --accessors.");
-    if (strcmp(accessors, "cpp") != 0 && strcmp(accessors, "cuda") != 0)
-        return rs_cli_fail(RS_EXIT_USAGE, verb, "--accessors takes cpp or cuda, not \"%s\".",
-                           accessors);
-    return dims != NULL
-               ? RS_EXIT_DONE
-               : rs_cli_fail(RS_EXIT_USAGE, verb, "--accessors needs --dims, which say the types.");
+    if (options->accessors == NULL && options->name != NULL)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "--name is for --accessors.");
+    if (options->accessors != NULL && options->dims == NULL)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "--accessors needs --dims, which say the types.");
+    return RS_EXIT_DONE;
 }
 
-static int show_accessors(const char *verb, const restride_layout *layout, const char *accessors,
-                          const char *name)
+static int show_accessors(const char *verb, const restride_layout *layout,
+                          const show_options *options)
 {
     char *source;
-    const bool cuda = strcmp(accessors, "cuda") == 0;
+    const bool cuda = strcmp(options->accessors, "cuda") == 0;
     if (restride_layout_accessor(layout, cuda ? RESTRIDE_DIALECT_CUDA_CPP : RESTRIDE_DIALECT_CPP,
-                                 name == NULL ? "Array" : name, &source) != RESTRIDE_OK)
+                                 options->name == NULL ? "Array" : options->name,
+                                 &source) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     int written = fputs(source, stdout);
     free(source);
@@ -283,88 +287,71 @@ static int parse(const char *verb, const char *expression, const char *given,
 }
 
 /* A layout over processes, and the one that it goes to. */
-static int show_processes(const char *verb, const restride_layout *layout, const char *to,
-                          bool json, bool drawn)
+static int show_processes(const char *verb, const restride_layout *layout,
+                          const show_options *options)
 {
-    if (drawn)
+    if (options->svg != NULL || options->accessors != NULL)
         return rs_cli_fail(RS_EXIT_USAGE, verb,
                            "A layout over processes is shown as text or as JSON alone.");
     restride_layout *target = NULL;
-    int status = to == NULL ? RS_EXIT_DONE : parse(verb, to, layout->dims_text, &target);
+    int status =
+        options->to == NULL ? RS_EXIT_DONE : parse(verb, options->to, layout->dims_text, &target);
     if (status == RS_EXIT_DONE)
-        status = rs_show_spread(verb, layout, target, json);
+        status = rs_show_spread(verb, layout, target, options->json);
     restride_layout_destroy(target);
     return status;
 }
 
-static int show(const char *verb, const restride_layout *layout, const char *svg, bool json,
-                const char *accessors, const char *name)
+static int show(const char *verb, const restride_layout *layout, const show_options *options)
 {
-    int status = svg != NULL ? show_svg(verb, layout, svg) : RS_EXIT_DONE;
-    if (status == RS_EXIT_DONE && json)
+    int status = options->svg != NULL ? show_svg(verb, layout, options->svg) : RS_EXIT_DONE;
+    if (status == RS_EXIT_DONE && options->json)
         status = show_json(verb, layout);
-    if (status == RS_EXIT_DONE && accessors != NULL)
-        status = show_accessors(verb, layout, accessors, name);
-    if (status == RS_EXIT_DONE && svg == NULL && !json && accessors == NULL)
+    if (status == RS_EXIT_DONE && options->accessors != NULL)
+        status = show_accessors(verb, layout, options);
+    if (status == RS_EXIT_DONE && options->svg == NULL && !options->json &&
+        options->accessors == NULL)
         status = show_text(verb, layout);
     return status;
 }
 
+static bool take_accessors(const char *word, void *field)
+{
+    *(const char **)field = word;
+    return strcmp(word, "cpp") == 0 || strcmp(word, "cuda") == 0;
+}
+
 int rs_verb_show(int argc, char **argv)
 {
-    enum { OPTION_DIMS = 256, OPTION_SVG, OPTION_JSON, OPTION_ACCESSORS, OPTION_NAME, OPTION_TO };
-    static const struct option options[] = {
-        {"dims", required_argument, NULL, OPTION_DIMS},
-        {"svg", required_argument, NULL, OPTION_SVG},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"accessors", required_argument, NULL, OPTION_ACCESSORS},
-        {"name", required_argument, NULL, OPTION_NAME},
-        {"to", required_argument, NULL, OPTION_TO},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
-    const char *dims = NULL, *svg = NULL, *accessors = NULL, *name = NULL, *to = NULL;
-    bool json = false;
-    int option;
-    while ((option = rs_cli_next_option(argv[0], argc, argv, "h", options, NULL)) != -1)
-        switch (option) {
-        case OPTION_DIMS:
-            dims = optarg;
-            break;
-        case OPTION_SVG:
-            svg = optarg;
-            break;
-        case OPTION_JSON:
-            json = true;
-            break;
-        case OPTION_ACCESSORS:
-            accessors = optarg;
-            break;
-        case OPTION_NAME:
-            name = optarg;
-            break;
-        case OPTION_TO:
-            to = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        default:
-            return RS_EXIT_USAGE;
-        }
+    static const rs_cli_option table[] = {
+        {RS_CLI_TEXT("dims", show_options, dims)},
+        {RS_CLI_TEXT("svg", show_options, svg)},
+        {RS_CLI_FLAG("json", show_options, json)},
+        {RS_CLI_OWN("accessors", show_options, accessors, take_accessors), .takes = "cpp or cuda"},
+        {RS_CLI_TEXT("name", show_options, name)},
+        {RS_CLI_TEXT("to", show_options, to)},
+        {0},
+    };
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
+    show_options options = {.dims = NULL};
+    int status = rs_cli_read_options(argv[0], argc, argv, table, &options);
+    if (status != RS_EXIT_DONE)
+        return status;
     if (argc - optind != 1)
         return rs_cli_fail(RS_EXIT_USAGE, argv[0], "%s",
                            argc == optind
                                ? "A layout is missing, as in restride show 'i/32 f i%32'."
                                : "There is more than one layout; put it into quotes, as in "
                                  "restride show 'i/32 f i%32'.");
-    int status = check_accessors(argv[0], accessors, name, dims);
+    status = check_accessors(argv[0], &options);
     restride_layout *layout = NULL;
     if (status == RS_EXIT_DONE)
-        status = parse(argv[0], argv[optind], dims, &layout);
-    if (status == RS_EXIT_DONE && (layout->spread || to != NULL))
-        status = show_processes(argv[0], layout, to, json, svg != NULL || accessors != NULL);
+        status = parse(argv[0], argv[optind], options.dims, &layout);
+    if (status == RS_EXIT_DONE && (layout->spread || options.to != NULL))
+        status = show_processes(argv[0], layout, &options);
     else if (status == RS_EXIT_DONE)
-        status = show(argv[0], layout, svg, json, accessors, name);
+        status = show(argv[0], layout, &options);
     restride_layout_destroy(layout);
     return status;
 }

@@ -80,14 +80,14 @@ static bool take_layout(const char *expression, void *into)
 static int read_options(int argc, char **argv, sim_options *options)
 {
     static const rs_cli_option table[] = {
-        RS_CLI_TEXT("dims", sim_options, dims),
-        RS_CLI_WHOLE("layout", take_layout),
-        RS_CLI_COUNT("fields", sim_options, fields, 1, SIZE_MAX),
-        RS_CLI_FLAG("read-only", sim_options, read_only),
-        RS_CLI_COUNT("element", sim_options, element_bytes, 0, SIZE_MAX),
-        RS_CLI_BYTES("bytes", sim_options, bytes, 1, SIZE_MAX),
-        RS_CLI_FLAG("devices", sim_options, list),
-        RS_CLI_TEXT("show-device", sim_options, show_device),
+        {RS_CLI_TEXT("dims", sim_options, dims)},
+        {RS_CLI_WHOLE("layout", take_layout)},
+        {RS_CLI_COUNT("fields", sim_options, fields, 1, SIZE_MAX)},
+        {RS_CLI_FLAG("read-only", sim_options, read_only)},
+        {RS_CLI_COUNT("element", sim_options, element_bytes, 0, SIZE_MAX)},
+        {RS_CLI_BYTES("bytes", sim_options, bytes, 1, SIZE_MAX)},
+        {RS_CLI_FLAG("devices", sim_options, list)},
+        {RS_CLI_TEXT("show-device", sim_options, show_device)},
         RS_SIM_FORM_OPTIONS(sim_options),
         {0},
     };

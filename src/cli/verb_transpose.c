@@ -3,8 +3,7 @@
 #include "cli/array.h"
 #include "cli/cli.h"
 #include "console/fail.h"
-#include "console/numbers.h"
-#include "console/options.h"
+#include "restride/restride.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static int check_shape(const transpose_options *options)
     const rs_array_options *array = &options->array;
     size_t extents[RS_ARRAY_MAX_RANK];
     int rank;
-    if (array->shape == NULL && (array->unit != 0 || array->offset_given))
+    if (array->shape == NULL && (array->unit != 0 || array->offset.given))
         return rs_cli_fail(RS_EXIT_USAGE, array->verb,
                            "--dtype and --offset belong to files without a header; give --shape "
                            "too.");
@@ -87,30 +86,16 @@ static int check_shape(const transpose_options *options)
 
 static int read_options(int argc, char **argv, transpose_options *options)
 {
-    static const struct option names[] = {
-        {"axes", required_argument, NULL, 'a'},
-        {"shape", required_argument, NULL, 's'},
-        RS_ARRAY_LONG_OPTIONS,
-        {NULL, 0, NULL, 0},
+    static const rs_cli_option table[] = {
+        {RS_CLI_TEXT("axes", transpose_options, axes)},
+        {RS_CLI_TEXT("shape", transpose_options, array.shape)},
+        RS_ARRAY_OPTIONS(transpose_options),
+        {0},
     };
     *options = (transpose_options){.array = {.verb = "transpose"}};
-    for (int code; (code = rs_cli_next_option("transpose", argc, argv, "", names, NULL)) != -1;) {
-        int status = RS_EXIT_DONE;
-        if (code == 'a')
-            options->axes = optarg;
-        else if (code == 's')
-            options->array.shape = optarg;
-        else
-            status = rs_array_take_option(&options->array, code, optarg);
-        if (status != RS_EXIT_DONE)
-            return status;
-    }
-    if (optind + 1 != argc)
-        return rs_cli_fail(RS_EXIT_USAGE, "transpose", "It takes one file, and %d were given.",
-                           argc - optind);
-    options->array.path = argv[optind];
+    int exit_status = rs_array_read_options(&options->array, argc, argv, table, options);
     options->array.raw = options->array.shape != NULL;
-    return check_shape(options);
+    return exit_status == RS_EXIT_DONE ? check_shape(options) : exit_status;
 }
 
 /* ---- axes ---- */
@@ -167,14 +152,19 @@ static restride_status make_plan(const rs_file_array *array, const int axes[], s
 
 /* ---- the verb ---- */
 
-static int transpose(rs_file_array *array, const int axes[])
+static int transpose(rs_file_array *array, const void *how)
 {
+    const transpose_options *options = how;
+    int axes[RS_ARRAY_MAX_RANK];
     size_t shape[RS_ARRAY_MAX_RANK];
     char from[400];
     char to[400];
     char *header = NULL;
     restride_plan *plan = NULL;
     size_t bytes = array->unit;
+    int exit_status = read_axes(array, options->axes, axes);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     for (int i = 0; i < array->rank; i++) {
         shape[i] = array->shape[axes[i]];
         bytes *= shape[i];
@@ -189,8 +179,8 @@ static int transpose(rs_file_array *array, const int axes[])
                                                false, header);
     }
     const rs_array_run run = {plan, bytes, from, to, header, NULL};
-    int exit_status = status == RESTRIDE_OK ? rs_array_convert(array, &run)
-                                            : rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
+    exit_status = status == RESTRIDE_OK ? rs_array_convert(array, &run)
+                                        : rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
     free(header);
     restride_plan_destroy(plan);
     return exit_status;
@@ -204,45 +194,19 @@ static char *describe(const transpose_options *options)
     rs_text_add_string(&text, "transpose");
     if (array->shape != NULL)
         rs_text_format(&text, " --shape %s --dtype %zu --offset %zu", array->shape, array->unit,
-                       array->offset);
+                       array->offset.bytes);
     if (options->axes != NULL)
         rs_text_format(&text, " --axes %s", options->axes);
     return rs_text_take(&text);
 }
 
-static int transpose_file(const transpose_options *options, const char *purpose)
-{
-    rs_file_array array;
-    if (rs_array_open(&array, &options->array, purpose) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "transpose");
-    int axes[RS_ARRAY_MAX_RANK];
-    int exit_status;
-    if (array.found != RS_JOURNALED_NONE) {
-        exit_status = rs_array_report_found(&array);
-    } else {
-        exit_status = read_axes(&array, options->axes, axes);
-        if (exit_status == RS_EXIT_DONE)
-            exit_status = transpose(&array, axes);
-    }
-    rs_array_close(&array);
-    return exit_status;
-}
-
 int rs_verb_transpose(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return RS_EXIT_DONE;
-        }
+    if (rs_cli_helps(argc, argv, usage))
+        return RS_EXIT_DONE;
     transpose_options options;
     int exit_status = read_options(argc, argv, &options);
-    if (exit_status != RS_EXIT_DONE)
-        return exit_status;
-    char *purpose = describe(&options);
-    if (purpose == NULL)
-        return rs_cli_fail(RS_EXIT_FAILED, "transpose", "There is not enough memory.");
-    exit_status = transpose_file(&options, purpose);
-    free(purpose);
-    return exit_status;
+    return exit_status != RS_EXIT_DONE
+               ? exit_status
+               : rs_array_change(&options.array, describe(&options), transpose, &options);
 }

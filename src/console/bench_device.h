@@ -27,10 +27,12 @@ typedef struct {
     }
 /* The rows of a table of options for them, which lie in the member `on` of `structure`. */
 #define RS_BENCH_DEVICE_OPTIONS(structure)                                                         \
-    RS_CLI_OWN("engine", structure, on.engine, rs_cli_take_device_engine),                         \
-        RS_CLI_TEXT("device", structure, on.device),                                               \
-        RS_CLI_COUNT("repeat", structure, on.repeat, 1, RS_BENCH_MOST_REPEAT),                     \
-        RS_CLI_FLAG("json", structure, on.json)
+    {RS_CLI_OWN("engine", structure, on.engine, rs_cli_take_device_engine)},                       \
+        {RS_CLI_TEXT("device", structure, on.device)},                                             \
+        {RS_CLI_COUNT("repeat", structure, on.repeat, 1, RS_BENCH_MOST_REPEAT)},                   \
+    {                                                                                              \
+        RS_CLI_FLAG("json", structure, on.json)                                                    \
+    }
 
 /* The next shape of a list, 7200x1800,1800x7200; *text moves behind it. */
 bool rs_bench_read_shape(const char **text, size_t *rows, size_t *cols);

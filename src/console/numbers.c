@@ -39,8 +39,9 @@ bool rs_cli_read_bytes(const char *text, size_t *bytes)
     return rs_size_multiply(*bytes, (size_t)1 << 10 * (unit - units + 1), bytes);
 }
 
-bool rs_cli_read_type(const char *text, size_t *bytes)
+bool rs_cli_take_unit(const char *text, void *field)
 {
+    size_t *bytes = field;
     static const struct {
         const char *name;
         const char *numpy_name;
@@ -64,7 +65,7 @@ bool rs_cli_take_type(const char *text, void *field)
 {
     rs_cli_type *type = field;
     type->name = text;
-    return rs_cli_read_type(text, &type->bytes);
+    return rs_cli_take_unit(text, &type->bytes);
 }
 
 bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count)

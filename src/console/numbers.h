@@ -11,8 +11,8 @@ bool rs_cli_read_count(const char *text, size_t *count);
 bool rs_cli_read_bytes(const char *text, size_t *bytes);
 
 /* The bytes of an element: a type (u8, f32, c128, ..., or float32 and the like as in
- * NumPy) or a number. */
-bool rs_cli_read_type(const char *text, size_t *bytes);
+ * NumPy) or a number; for tables of options, *bytes is a size_t. */
+bool rs_cli_take_unit(const char *text, void *bytes);
 
 /* The type of an element as it was written, and its bytes. */
 typedef struct {

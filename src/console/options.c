@@ -98,36 +98,71 @@ static bool take_value(const rs_cli_option *option, const char *value, void *fie
     return false;
 }
 
-/* The table as getopt_long() wants it; false when it has more rows than MOST_OPTIONS. */
-static bool list_names(const rs_cli_option *table, struct option names[])
+/* The table as getopt_long() wants it, its letters behind those in `letters`; false when it has
+ * more rows than MOST_OPTIONS. */
+static bool list_names(const rs_cli_option *table, struct option names[], char letters[])
 {
+    char *letter = letters + strlen(letters);
     for (int i = 0; table[i].name != NULL; i++) {
+        bool has_value = table[i].kind != RS_CLI_IS_FLAG;
         if (i == MOST_OPTIONS)
             return false;
-        names[i] = (struct option){.name = table[i].name,
-                                   .has_arg = table[i].kind == RS_CLI_IS_FLAG ? no_argument
-                                                                              : required_argument};
+        names[i] =
+            (struct option){table[i].name, has_value ? required_argument : no_argument, NULL, 0};
+        if (table[i].letter != 0) {
+            *letter++ = table[i].letter;
+            *letter = ':';
+            letter += has_value;
+        }
     }
+    *letter = '\0';
     return true;
+}
+
+/* The row that getopt_long() found: by its letter, or by its name number `which`. */
+static const rs_cli_option *find_row(const rs_cli_option *table, int code, int which)
+{
+    for (const rs_cli_option *row = table; code != 0 && row->name != NULL; row++)
+        if (row->letter == code)
+            return row;
+    return &table[which];
+}
+
+static int read_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                        void *into, const char *order)
+{
+    struct option names[MOST_OPTIONS + 1] = {{0}};
+    char letters[2 * MOST_OPTIONS + 2];
+    strcpy(letters, order);
+    if (!list_names(table, names, letters))
+        return rs_cli_fail(RS_EXIT_FAILED, verb, "It has more options than %d.", MOST_OPTIONS);
+    int which = 0;
+    for (int code; (code = rs_cli_next_option(verb, argc, argv, letters, names, &which)) != -1;) {
+        if (code == '?')
+            return RS_EXIT_USAGE; /* it has said why */
+        const rs_cli_option *option = find_row(table, code, which);
+        if (take_value(option, optarg, (char *)into + option->field))
+            continue;
+        if (option->takes != NULL)
+            return rs_cli_fail(RS_EXIT_USAGE, verb, "--%s takes %s, not \"%s\".", option->name,
+                               option->takes, optarg);
+        return rs_cli_fail(RS_EXIT_USAGE, verb,
+                           "--%s cannot be \"%s\"; %s %s --help says what it takes.", option->name,
+                           optarg, rs_cli_program_name(), verb);
+    }
+    return RS_EXIT_DONE;
 }
 
 int rs_cli_read_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
                         void *into)
 {
-    struct option names[MOST_OPTIONS + 1] = {{0}};
-    if (!list_names(table, names))
-        return rs_cli_fail(RS_EXIT_FAILED, verb, "It has more options than %d.", MOST_OPTIONS);
-    int which = 0;
-    for (int code; (code = rs_cli_next_option(verb, argc, argv, "", names, &which)) != -1;) {
-        if (code == '?')
-            return RS_EXIT_USAGE; /* it has said why */
-        const rs_cli_option *option = &table[which];
-        if (!take_value(option, optarg, (char *)into + option->field))
-            return rs_cli_fail(RS_EXIT_USAGE, verb,
-                               "--%s cannot be \"%s\"; %s %s --help says what it takes.",
-                               option->name, optarg, rs_cli_program_name(), verb);
-    }
-    return RS_EXIT_DONE;
+    return read_options(verb, argc, argv, table, into, "");
+}
+
+int rs_cli_read_first_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                              void *into)
+{
+    return read_options(verb, argc, argv, table, into, "+");
 }
 
 int rs_cli_read_only_options(const char *verb, int argc, char **argv, const rs_cli_option *table,

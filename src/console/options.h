@@ -22,43 +22,30 @@ typedef struct {
     size_t least;
     size_t most;
     bool (*take)(const char *value, void *field);
+    const char *takes; /* "a number from 1 to 256", for a value that it cannot have; NULL: --help */
+    char letter;       /* 'o' where -o is short for it; 0: none */
 } rs_cli_option;
 
-/* Rows of a table: a bool, of an option without a value; a const char *; a size_t from `least` to
- * `most`, as a number or with K, M or G; and what take(value, field) makes of a field, or of the
- * whole structure: it is false for a value that the option cannot have. A member of another type
- * does not compile. */
+/* Rows of a table, {RS_CLI_TEXT("svg", draw_options, svg)}: a bool, of an option without a value; a
+ * const char *; a size_t from `least` to `most`, as a number or with K, M or G; and what
+ * take(value, field) makes of a field, or of the whole structure: it is false for a value that the
+ * option cannot have. A member of another type does not compile. */
 #define RS_CLI_ROW(option, is, structure, member, type)                                            \
     .name = (option), .kind = (is),                                                                \
     .field = _Generic(((structure *)NULL)->member, type /* NOLINT(bugprone-macro-parentheses) */   \
                       : offsetof(structure, member))
 #define RS_CLI_FLAG(option, structure, member)                                                     \
-    {                                                                                              \
-        RS_CLI_ROW(option, RS_CLI_IS_FLAG, structure, member, bool)                                \
-    }
+    RS_CLI_ROW(option, RS_CLI_IS_FLAG, structure, member, bool)
 #define RS_CLI_TEXT(option, structure, member)                                                     \
-    {                                                                                              \
-        RS_CLI_ROW(option, RS_CLI_IS_TEXT, structure, member, const char *)                        \
-    }
+    RS_CLI_ROW(option, RS_CLI_IS_TEXT, structure, member, const char *)
 #define RS_CLI_COUNT(option, structure, member, from, to)                                          \
-    {                                                                                              \
-        RS_CLI_ROW(option, RS_CLI_IS_COUNT, structure, member, size_t), .least = (from),           \
-                                                                        .most = (to)               \
-    }
+    RS_CLI_ROW(option, RS_CLI_IS_COUNT, structure, member, size_t), .least = (from), .most = (to)
 #define RS_CLI_BYTES(option, structure, member, from, to)                                          \
-    {                                                                                              \
-        RS_CLI_ROW(option, RS_CLI_IS_BYTES, structure, member, size_t), .least = (from),           \
-                                                                        .most = (to)               \
-    }
+    RS_CLI_ROW(option, RS_CLI_IS_BYTES, structure, member, size_t), .least = (from), .most = (to)
 #define RS_CLI_OWN(option, structure, member, function)                                            \
-    {                                                                                              \
-        .name = (option), .kind = RS_CLI_IS_OWN, .field = offsetof(structure, member),             \
-        .take = (function)                                                                         \
-    }
-#define RS_CLI_WHOLE(option, function)                                                             \
-    {                                                                                              \
-        .name = (option), .kind = RS_CLI_IS_OWN, .take = (function)                                \
-    }
+    .name = (option), .kind = RS_CLI_IS_OWN, .field = offsetof(structure, member),                 \
+    .take = (function)
+#define RS_CLI_WHOLE(option, function) .name = (option), .kind = RS_CLI_IS_OWN, .take = (function)
 
 /*
  * Sets the fields of `into` as the table says, which ends with a row without a name. For a value
@@ -69,7 +56,11 @@ typedef struct {
 int rs_cli_read_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
                         void *into);
 
-/* The same, for verbs that take options alone. */
+/* The same, up to the first argument that is no option: what follows is another program's. */
+int rs_cli_read_first_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
+                              void *into);
+
+/* The same as rs_cli_read_options(), for verbs that take options alone. */
 int rs_cli_read_only_options(const char *verb, int argc, char **argv, const rs_cli_option *table,
                              void *into);
 

@@ -9,12 +9,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "console/numbers.h"
 #include "console/options.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
 
 #include <clang-c/Index.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,9 @@ static int print_libclang(void)
 typedef struct {
     const char *file, *output, *header;
     json_t *layouts, *records, *references, *config;
-    long tile; /* 0: not given */
-    bool json;
+    const char *config_path, *tile_text;
+    size_t tile; /* 0: not given */
+    bool json, request, help;
 } settings;
 
 static void print_usage(FILE *stream)
@@ -102,86 +103,49 @@ static int answer_request(const char *verb)
     return RS_EXIT_DONE;
 }
 
-/* Reads "ARG: EXPRESSION". */
-static bool add_named(json_t *object, const char *text)
+/* "ARG: EXPRESSION", into an object. */
+static bool take_named(const char *text, void *field)
 {
+    json_t *object = *(json_t **)field;
     const char *colon = strchr(text, ':');
     if (colon == NULL || colon == text)
         return false;
     size_t length = (size_t)(colon - text);
     while (length > 0 && text[length - 1] == ' ')
         length--;
+    const char *expression = colon + 1 + strspn(colon + 1, " ");
     char *name = strndup(text, length);
-    if (name == NULL)
-        return false;
-    const char *expression = colon + 1;
-    while (*expression == ' ')
-        expression++;
-    bool ok =
-        *expression != '\0' && json_object_set_new(object, name, json_string(expression)) == 0;
+    bool taken = name != NULL && *expression != '\0' &&
+                 json_object_set_new(object, name, json_string(expression)) == 0;
     free(name);
-    return ok;
+    return taken;
 }
 
-/* Returns the exit status of a wrong command line, or RS_EXIT_DONE; *asked_for_help ends the run.
- */
-static int read_arguments(int argc, char **argv, settings *s, bool *request, bool *asked_for_help)
+static int read_options(int argc, char **argv, settings *s)
 {
-    static const struct option options[] = {{"layout", required_argument, NULL, 'l'},
-                                            {"record", required_argument, NULL, 'R'},
-                                            {"config", required_argument, NULL, 'c'},
-                                            {"header", required_argument, NULL, 'H'},
-                                            {"reorder", required_argument, NULL, 'I'},
-                                            {"tile", required_argument, NULL, 't'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"request", no_argument, NULL, 'r'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, NULL)) != -1) {
-        char *end = NULL;
-        switch (option) {
-        case 'l':
-        case 'R':
-        case 'I':
-            if (!add_named(option == 'l'   ? s->layouts
-                           : option == 'R' ? s->records
-                                           : s->references,
-                           optarg))
-                return rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                                   "\"%s\" is not of the form 'ARG: EXPRESSION'.", optarg);
-            break;
-        case 'H':
-            s->header = optarg;
-            break;
-        case 'c':
-            json_decref(s->config);
-            if (rs_config_read(optarg, &s->config) != RESTRIDE_OK)
-                return rs_cli_fail_last(RS_EXIT_USAGE, argv[0]);
-            break;
-        case 't':
-            s->tile = strtol(optarg, &end, 10);
-            if (*end != '\0' || s->tile < 1 || s->tile > MOST_TILE)
-                return rs_cli_fail(RS_EXIT_USAGE, argv[0],
-                                   "\"%s\" is not a tile size; give a number such as 32.", optarg);
-            break;
-        case 'j':
-            s->json = true;
-            break;
-        case 'o':
-            s->output = optarg;
-            break;
-        case 'r':
-            *request = true;
-            break;
-        case 'h':
-            *asked_for_help = true;
-            return RS_EXIT_DONE;
-        default:
-            return RS_EXIT_USAGE;
-        }
-    }
+    static const char named[] = "'ARG: EXPRESSION'";
+    static const rs_cli_option table[] = {
+        {RS_CLI_OWN("layout", settings, layouts, take_named), .takes = named},
+        {RS_CLI_OWN("record", settings, records, take_named), .takes = named},
+        {RS_CLI_OWN("reorder", settings, references, take_named), .takes = named},
+        {RS_CLI_TEXT("config", settings, config_path)},
+        {RS_CLI_TEXT("header", settings, header)},
+        {RS_CLI_TEXT("tile", settings, tile_text)},
+        {RS_CLI_FLAG("json", settings, json)},
+        {RS_CLI_TEXT("output", settings, output), .letter = 'o'},
+        {RS_CLI_FLAG("request", settings, request)},
+        {RS_CLI_FLAG("help", settings, help), .letter = 'h'},
+        {0},
+    };
+    int exit_status = rs_cli_read_options(argv[0], argc, argv, table, s);
+    if (exit_status != RS_EXIT_DONE || s->help)
+        return exit_status;
+    if (s->tile_text != NULL &&
+        (!rs_cli_read_count(s->tile_text, &s->tile) || s->tile < 1 || s->tile > MOST_TILE))
+        return rs_cli_fail(RS_EXIT_USAGE, argv[0],
+                           "\"%s\" is not a tile size; give a number such as 32.", s->tile_text);
+    if (s->config_path != NULL && rs_config_read(s->config_path, &s->config) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_USAGE, argv[0]);
     return RS_EXIT_DONE;
 }
 
@@ -340,9 +304,9 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         json_object_set_new(request, "header", json_true());
     if (request != NULL && s->config != NULL)
         json_object_set(request, "config", s->config);
-    long tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
+    size_t tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
     if (request != NULL && tile > 0)
-        json_object_set_new(request, "tile", json_integer(tile));
+        json_object_set_new(request, "tile", json_integer((json_int_t)tile));
     json_t *reply = NULL;
     restride_status status =
         request == NULL ? rs_fail_memory("the request") : rs_rewrite(request, &reply);
@@ -398,17 +362,16 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--libclang") == 0)
         return print_libclang();
     settings s = {.layouts = json_object(), .records = json_object(), .references = json_object()};
-    bool request = false, help = false;
     if (s.layouts == NULL || s.records == NULL || s.references == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, argv[0], "There is not enough memory.");
     /* What follows "--" is for the compiler. */
     int own = 0;
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
-    int exit_status = read_arguments(own, argv, &s, &request, &help);
-    if (exit_status == RS_EXIT_DONE && help) {
+    int exit_status = read_options(own, argv, &s);
+    if (exit_status == RS_EXIT_DONE && s.help) {
         print_usage(stdout);
-    } else if (exit_status == RS_EXIT_DONE && request) {
+    } else if (exit_status == RS_EXIT_DONE && s.request) {
         exit_status = answer_request(argv[0]);
     } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
         exit_status = rs_cli_fail(RS_EXIT_USAGE, argv[0],
