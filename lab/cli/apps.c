@@ -195,7 +195,7 @@ static json_t *run_forced(const setting *s, const char *policy, size_t tile)
 
 static double number_of(const json_t *object, const char *key)
 {
-    return json_number_value(json_object_get(object, key));
+    return rs_json_number_of(object, key);
 }
 
 /* Seconds of all conversions of a run, there and back. */
@@ -513,7 +513,7 @@ static json_t *measure_all(const apps_options *options, const char *restride)
 static bool all_same(const json_t *all)
 {
     for (size_t i = 0; i < json_array_size(all); i++)
-        if (!json_is_true(json_object_get(json_array_get(all, i), "same_results")))
+        if (!rs_json_flag_of(json_array_get(all, i), "same_results"))
             return false;
     return true;
 }

@@ -1,6 +1,7 @@
 /* See apps_report.h. */
 #include "lab/cli/apps_report.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "console/plot.h"
 
@@ -10,7 +11,7 @@ enum { MOST_ITERATIONS_DRAWN = 30 };
 
 static double number_of(const json_t *object, const char *key)
 {
-    return json_number_value(json_object_get(object, key));
+    return rs_json_number_of(object, key);
 }
 
 void rs_lab_apps_print_head(void)
@@ -29,14 +30,13 @@ void rs_lab_apps_print_case(const json_t *m)
     printf(
         "%-26s %9.4f %6.2f %6.2f %6.2f %6.3f %9.0f %7.2f %6.2f %9.0f | %6.2f %6.2f %6.2f | %6.2f "
         "%6.2f | %s\n",
-        json_string_value(json_object_get(m, "name")), 1e3 * number_of(aos, "median_seconds"),
+        rs_json_string_of(m, "name"), 1e3 * number_of(aos, "median_seconds"),
         number_of(m, "speedup_soa"), number_of(m, "speedup_asta"), number_of(m, "speedup_layer"),
         number_of(m, "layer_of_hand"), number_of(m, "conversion_gigabytes_per_second"),
         number_of(m, "break_even_iterations"), number_of(m, "speedup_layer_soa"),
         number_of(m, "conversion_gigabytes_per_second_soa"), number_of(m, "elapsed_auto"),
         number_of(m, "elapsed_first"), number_of(m, "elapsed_spread"), number_of(m, "process_auto"),
-        number_of(m, "process_first"),
-        json_is_true(json_object_get(m, "same_results")) ? "yes" : "NO");
+        number_of(m, "process_first"), rs_json_flag_of(m, "same_results") ? "yes" : "NO");
     fflush(stdout);
 }
 
@@ -61,7 +61,7 @@ static restride_status draw_speedups(const char *folder, const json_t *all)
     size_t count = json_array_size(all);
     for (size_t i = 0; i < count; i++) {
         const json_t *m = json_array_get(all, i);
-        names[i] = json_string_value(json_object_get(m, "name"));
+        names[i] = rs_json_string_of(m, "name");
         soa[i] = number_of(m, "speedup_soa");
         asta[i] = number_of(m, "speedup_asta");
         layer[i] = number_of(m, "speedup_layer");
@@ -99,7 +99,7 @@ static restride_status draw_net(const char *folder, const json_t *all)
         double moved = number_of(json_object_get(m, "layer"), "median_seconds");
         for (int n = 0; n < MOST_ITERATIONS_DRAWN; n++)
             y[i][n] = x[n] * own / (x[n] * moved + number_of(m, "conversion_seconds"));
-        series[i] = (rs_plot_series){.name = json_string_value(json_object_get(m, "name")),
+        series[i] = (rs_plot_series){.name = rs_json_string_of(m, "name"),
                                      .count = MOST_ITERATIONS_DRAWN,
                                      .x = x,
                                      .y = y[i]};

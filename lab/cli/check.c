@@ -3,6 +3,7 @@
  */
 #include "lab/cli/lab.h"
 
+#include "base/json.h"
 #include "console/fail.h"
 #include "console/json.h"
 #include "lab/cli/analyzer.h"
@@ -182,15 +183,15 @@ static void print_values(const rs_values *values)
 static double predicted_gain(const json_t *nest)
 {
     const json_t *predicted = json_object_get(nest, "predicted");
-    double changed = json_number_value(json_object_get(predicted, "changed"));
-    return changed > 0 ? json_number_value(json_object_get(predicted, "threads")) / changed : 0;
+    double changed = rs_json_number_of(predicted, "changed");
+    return changed > 0 ? rs_json_number_of(predicted, "threads") / changed : 0;
 }
 
 static void print_result(const json_t *nest, const rs_check_result *r)
 {
-    const char *along = json_string_value(json_object_get(nest, "along"));
-    printf("%s, line %d%s%s", json_string_value(json_object_get(nest, "function")),
-           (int)json_integer_value(json_object_get(nest, "line")), along != NULL ? ": along " : "",
+    const char *along = rs_json_string_of(nest, "along");
+    printf("%s, line %d%s%s", rs_json_string_of(nest, "function"),
+           (int)rs_json_integer_of(nest, "line"), along != NULL ? ": along " : "",
            along != NULL ? along : "");
     print_values(&r->values);
     if (r->array != NULL)
@@ -214,11 +215,9 @@ static void print_result(const json_t *nest, const rs_check_result *r)
 
 static void print_refusal(const json_t *nest)
 {
-    printf("%s, line %d: left as it is: %s (line %d)\n",
-           json_string_value(json_object_get(nest, "function")),
-           (int)json_integer_value(json_object_get(nest, "line")),
-           json_string_value(json_object_get(nest, "reason")),
-           (int)json_integer_value(json_object_get(nest, "reason_line")));
+    printf("%s, line %d: left as it is: %s (line %d)\n", rs_json_string_of(nest, "function"),
+           (int)rs_json_integer_of(nest, "line"), rs_json_string_of(nest, "reason"),
+           (int)rs_json_integer_of(nest, "reason_line"));
 }
 
 /* An array whose size is not known, and was not given either; NULL when there is none. */
@@ -229,7 +228,7 @@ static const char *unsized_array(const json_t *nest)
     json_array_foreach(json_object_get(nest, "parameters"), i, parameter)
     {
         if (json_is_null(json_object_get(parameter, "sizes")))
-            return json_string_value(json_object_get(parameter, "name"));
+            return rs_json_string_of(parameter, "name");
     }
     return NULL;
 }
@@ -238,7 +237,7 @@ static int check_nest(const char *verb, const settings *s, rs_check_device *devi
 {
     rs_check_result result;
     memset(&result, 0, sizeof result);
-    if (!json_is_true(json_object_get(nest, "applied"))) {
+    if (!rs_json_flag_of(nest, "applied")) {
         if (!s->json)
             print_refusal(nest);
         return RS_EXIT_DONE;
@@ -248,9 +247,8 @@ static int check_nest(const char *verb, const settings *s, rs_check_device *devi
         return rs_cli_fail(RS_EXIT_FAILED, verb,
                            "%s, line %d, cannot be checked: the size of %s is not known; give it "
                            "with --elements %s=N.",
-                           json_string_value(json_object_get(nest, "function")),
-                           (int)json_integer_value(json_object_get(nest, "line")), unsized,
-                           unsized);
+                           rs_json_string_of(nest, "function"),
+                           (int)rs_json_integer_of(nest, "line"), unsized, unsized);
     restride_status status =
         rs_values_choose(&result.values, nest, s->given, s->size, (size_t)s->memory << 20);
     if (status == RESTRIDE_OK)
@@ -269,10 +267,9 @@ static int check_all(const char *verb, settings *s, json_t *reply)
     json_t *nest;
     rs_check_device *device = NULL;
     int exit_status = RS_EXIT_DONE;
-    s->run.width = (int)json_integer_value(json_object_get(reply, "width"));
+    s->run.width = (int)rs_json_integer_of(reply, "width");
     if (rs_check_open(&device, s->device) != RESTRIDE_OK ||
-        rs_check_build(device, json_string_value(json_object_get(reply, "source"))) !=
-            RESTRIDE_OK) {
+        rs_check_build(device, rs_json_string_of(reply, "source")) != RESTRIDE_OK) {
         rs_check_close(device);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }

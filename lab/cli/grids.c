@@ -5,6 +5,7 @@
  * whose addresses are hashed; those for eight steering bits with --steering 8 --active 2112.
  */
 #include "base/arithmetic.h"
+#include "base/json.h"
 #include "console/bench_device.h"
 #include "console/engines.h"
 #include "console/fail.h"
@@ -431,7 +432,7 @@ static double behind_plain(const json_t *series, size_t size)
     {
         double seconds =
             json_number_value(json_array_get(json_object_get(layout, "seconds"), size));
-        if (strchr(json_string_value(json_object_get(layout, "layout")), '/') == NULL)
+        if (strchr(rs_json_string_of(layout, "layout"), '/') == NULL)
             best = fmin(best, seconds);
     }
     json_t *own = json_object_get(json_array_get(series, 0), "seconds");
@@ -456,8 +457,8 @@ static void print_verdict(const json_t *figures)
                 continue;
             late++;
             rs_text_format(&slow, "    %s, %s = %.0f: %.3f\n",
-                           json_string_value(json_object_get(figure_entry, "figure")),
-                           json_string_value(json_object_get(figure_entry, "x")),
+                           rs_json_string_of(figure_entry, "figure"),
+                           rs_json_string_of(figure_entry, "x"),
                            json_number_value(json_array_get(x, i)), behind);
         }
     }

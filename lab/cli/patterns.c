@@ -3,6 +3,7 @@
  * same programs in lab/kernels, which are built into this program.
  */
 #include "base/folder.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "console/fail.h"
 #include "console/json.h"
@@ -103,7 +104,7 @@ static const struct {
 
 static const char *text_in(const json_t *object, const char *key)
 {
-    const char *text = json_string_value(json_object_get(object, key));
+    const char *text = rs_json_string_of(object, key);
     return text != NULL ? text : "";
 }
 
@@ -279,7 +280,7 @@ static void print_counts(const char *name, const char *who, const json_t *counts
                                        "carried", "random", "other"};
     printf("%-12s %-6s", name, who);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        printf(" %11lld", (long long)json_integer_value(json_object_get(counts, keys[i])));
+        printf(" %11lld", rs_json_integer_of(counts, keys[i]));
     printf("\n");
 }
 

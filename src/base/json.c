@@ -34,10 +34,30 @@ json_t *rs_json_string(const char *text)
     return string;
 }
 
+const char *rs_json_string_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+long long rs_json_integer_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+double rs_json_number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+bool rs_json_flag_of(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
 void rs_json_add_place(rs_text *text, const json_t *object)
 {
-    const char *file = json_string_value(json_object_get(object, "file"));
-    const long long line = (long long)json_integer_value(json_object_get(object, "line"));
+    const char *file = rs_json_string_of(object, "file");
+    const long long line = rs_json_integer_of(object, "line");
     if (file == NULL)
         return;
     rs_text_add_string(text, file);

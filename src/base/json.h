@@ -19,6 +19,12 @@ json_t *rs_json_string(const char *text);
  * 0, for something that has none, and nothing without a file. */
 void rs_json_add_place(rs_text *text, const json_t *object);
 
+/* A member of an object: NULL, 0 and false where it has none of that kind. */
+const char *rs_json_string_of(const json_t *object, const char *key);
+long long rs_json_integer_of(const json_t *object, const char *key);
+double rs_json_number_of(const json_t *object, const char *key);
+bool rs_json_flag_of(const json_t *object, const char *key);
+
 /* Whether an array has an equal value. */
 bool rs_json_has(const json_t *array, const json_t *value);
 

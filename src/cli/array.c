@@ -243,8 +243,8 @@ static void print_number(const json_t *object, const char *name, const char *for
 
 static void print_stage(size_t number, const json_t *stage)
 {
-    printf("  %zu. %s (%s):", number, json_string_value(json_object_get(stage, "name")),
-           json_string_value(json_object_get(stage, "method")));
+    printf("  %zu. %s (%s):", number, rs_json_string_of(stage, "name"),
+           rs_json_string_of(stage, "method"));
     print_number(stage, "blocks", " %lld x");
     print_number(stage, "rows", " %lld");
     print_number(stage, "cols", " x %lld");
@@ -258,8 +258,8 @@ static void print_stage(size_t number, const json_t *stage)
 static void explain(const rs_file_array *array, const rs_array_run *run, const json_t *plan)
 {
     const json_t *stages = json_object_get(plan, "stages");
-    const char *method = json_string_value(json_object_get(plan, "method"));
-    const char *why = json_string_value(json_object_get(plan, "why"));
+    const char *method = rs_json_string_of(plan, "method");
+    const char *why = rs_json_string_of(plan, "why");
     printf("%s: %s becomes %s, %zu bytes in place.\n", array->file.path, run->from, run->to,
            run->bytes);
     if (method != NULL)

@@ -1,5 +1,6 @@
 /* restride bench plans: how long plans for transpositions take to make, beside their runs. */
 #include "base/arithmetic.h"
+#include "base/json.h"
 #include "cli/bench.h"
 #include "cli/bench_host.h"
 #include "console/engines.h"
@@ -225,7 +226,7 @@ static void print_heading(const laboratory *lab, const plans_options *options)
 
 static void print_row(const shape *s, const plans_options *options)
 {
-    const char *method = json_string_value(json_object_get(s->plan, "method"));
+    const char *method = rs_json_string_of(s->plan, "method");
     printf("%10zu x %-10zu %5s %10.0f %8.1f %8.1f %9.1f %8.2f  %s\n", s->rows, s->cols,
            options->type.name, 1e6 * s->first_seconds, 1e6 * s->plan_median, 1e6 * s->plan_longest,
            1e6 * s->run_median, s->plan_median / s->run_median, method != NULL ? method : "");

@@ -1,5 +1,6 @@
 /* restride bench transpose: the speed of in-place transposition beside that of a copy. */
 #include "base/arithmetic.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/bench.h"
 #include "cli/bench_host.h"
@@ -231,8 +232,7 @@ static void print_stages(const bench_result *result)
 {
     const json_t *stages = json_object_get(result->plan, "stages");
     for (size_t i = 0; i < json_array_size(stages); i++)
-        printf("%s%s", i > 0 ? ", " : "  ",
-               json_string_value(json_object_get(json_array_get(stages, i), "name")));
+        printf("%s%s", i > 0 ? ", " : "  ", rs_json_string_of(json_array_get(stages, i), "name"));
     putchar('\n');
 }
 

@@ -1,5 +1,6 @@
 /* The figures of the report: what ran when, each kernel before and after, and when the conversions
  * are paid back. */
+#include "base/json.h"
 #include "cli/run_report.h"
 #include "console/page.h"
 #include "console/plot.h"
@@ -30,7 +31,7 @@ typedef struct {
 
 static const char *lane_name(const json_t *bar)
 {
-    const char *kernel = json_string_value(json_object_get(bar, "label"));
+    const char *kernel = rs_json_string_of(bar, "label");
     return kernel != NULL ? kernel : "conversions";
 }
 
@@ -50,7 +51,7 @@ static const char *kind_of(const json_t *bar)
 {
     if (json_object_get(bar, "kernel") == NULL)
         return "cost";
-    return json_is_true(json_object_get(bar, "transformed")) ? "asta" : "aos";
+    return rs_json_flag_of(bar, "transformed") ? "asta" : "aos";
 }
 
 static double pixel(const time_line *line, double seconds)
@@ -84,8 +85,9 @@ static void draw_lane(time_line *line, const json_t *bars, size_t lane)
     {
         if (lane_of(line, bar) != lane)
             continue;
-        double start = rs_page_number(bar, "start");
-        double from = pixel(line, start), to = pixel(line, start + rs_page_number(bar, "seconds"));
+        double start = rs_json_number_of(bar, "start");
+        double from = pixel(line, start),
+               to = pixel(line, start + rs_json_number_of(bar, "seconds"));
         const char *kind = kind_of(bar);
         if (last.kind != NULL && (strcmp(last.kind, kind) != 0 || from > last.end + 0.4))
             draw_pending(line, &last, lane);
@@ -132,7 +134,7 @@ void rs_page_add_time_line(rs_text *page, const json_t *report)
     json_t *bar;
     json_array_foreach((json_t *)bars, i, bar)
     {
-        double end = rs_page_number(bar, "start") + rs_page_number(bar, "seconds");
+        double end = rs_json_number_of(bar, "start") + rs_json_number_of(bar, "seconds");
         line.end = end > line.end ? end : line.end;
         lane_of(&line, bar);
     }
@@ -163,13 +165,13 @@ static void launch_seconds(const json_t *kernel, double *own, double *rewritten)
     const double launches = rs_run_report_timed(kernel, RS_LAUNCHES);
     const double moved = rs_run_report_timed(kernel, RS_MOVED_LAUNCHES);
     const double stayed = launches - moved;
-    double moved_seconds = rs_page_number(kernel, "transformed_seconds");
-    *own = rs_page_number(policy, "own_seconds");
-    *rewritten = rs_page_number(policy, "rewritten_seconds");
+    double moved_seconds = rs_json_number_of(kernel, "transformed_seconds");
+    *own = rs_json_number_of(policy, "own_seconds");
+    *rewritten = rs_json_number_of(policy, "rewritten_seconds");
     if (*own <= 0 && stayed > 0)
-        *own = (rs_page_number(kernel, "seconds") - moved_seconds) / stayed;
+        *own = (rs_json_number_of(kernel, "seconds") - moved_seconds) / stayed;
     if (*own <= 0 && launches > 0)
-        *own = rs_page_number(kernel, "baseline_seconds") / launches;
+        *own = rs_json_number_of(kernel, "baseline_seconds") / launches;
     if (*rewritten <= 0 && moved > 0)
         *rewritten = moved_seconds / moved;
 }
@@ -188,17 +190,17 @@ static void add_reason(rs_text *page, const json_t *kernel)
 {
     const json_t *policy = json_object_get(kernel, "policy");
     const char *reason = rs_page_string(policy, "reason");
-    if (policy == NULL || rs_page_number(kernel, "launches") <= 0)
-        reason = rs_page_number(kernel, "transformed_launches") > 0
+    if (policy == NULL || rs_json_number_of(kernel, "launches") <= 0)
+        reason = rs_json_number_of(kernel, "transformed_launches") > 0
                      ? "transformed, as the policy says"
                      : rs_page_string(kernel, "held_reason");
     if (*reason == '\0')
         reason = "none of its arguments has another layout";
     rs_page_escaped(page, reason);
-    double predicted = rs_page_number(policy, "predicted_ratio");
+    double predicted = rs_json_number_of(policy, "predicted_ratio");
     if (predicted > 1)
         rs_text_format(page, " <span class=\"soft\">(predicted %.1f×)</span>", predicted);
-    if (json_is_true(json_object_get(policy, "from_wisdom")))
+    if (rs_json_flag_of(policy, "from_wisdom"))
         rs_text_add_string(page, " <span class=\"soft\">(from wisdom)</span>");
 }
 
@@ -296,7 +298,7 @@ static void add_curve(rs_text *page, const json_t *kernel, double conversions)
 void rs_page_add_break_even(rs_text *page, const json_t *report)
 {
     const json_t *sums = json_object_get(report, "marshal");
-    const double seconds = rs_page_number(sums, "seconds");
+    const double seconds = rs_json_number_of(sums, "seconds");
     const double bytes = rs_run_report_timed(sums, RS_CONVERTED_BYTES);
     rs_text curves = RS_TEXT_EMPTY;
     size_t i;
@@ -306,7 +308,7 @@ void rs_page_add_break_even(rs_text *page, const json_t *report)
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         const json_t *policy = json_object_get(kernel, "policy");
-        double wanted = rs_page_number(policy, "bytes_to_convert");
+        double wanted = rs_json_number_of(policy, "bytes_to_convert");
         add_curve(&curves, kernel, wanted > 0 ? 2 * wanted * seconds / bytes : seconds);
     }
     if (curves.data != NULL) {

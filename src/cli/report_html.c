@@ -2,6 +2,7 @@
  * The report as one HTML page without outside resources: what was done, what it cost and gained,
  * what was left alone and why, and how the structures lie in memory before and after.
  */
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/run_report.h"
 #include "console/page.h"
@@ -38,18 +39,18 @@ static void add_head(rs_text *page, const json_t *report)
     }
     rs_text_format(page, "</code></p>\n<p class=\"soft\">Restride %s, policy %s, tiles of %.0f",
                    rs_page_string(report, "restride"), rs_page_string(report, "policy"),
-                   rs_page_number(report, "tile"));
+                   rs_json_number_of(report, "tile"));
     json_array_foreach(json_object_get(report, "devices"), i, word)
     {
         rs_text_add_string(page, i > 0 ? ", " : ", on ");
         rs_page_escaped(page, json_string_value(word));
     }
-    int signal = (int)rs_page_number(report, "signal");
+    int signal = (int)rs_json_number_of(report, "signal");
     if (signal != 0)
         rs_text_format(page, ". The program was ended by signal %d", signal);
     else
         rs_text_format(page, ". The program ended with status %.0f",
-                       rs_page_number(report, "exit_status"));
+                       rs_json_number_of(report, "exit_status"));
     rs_text_add_string(page, ".</p>\n");
 }
 
@@ -66,9 +67,9 @@ static totals add_up(const json_t *report)
 {
     totals sums = {.counts = rs_run_report_count(report)};
     const json_t *marshal = json_object_get(report, "marshal");
-    sums.marshal_seconds = rs_page_number(marshal, "seconds");
-    sums.marshal_bytes = rs_page_number(marshal, "bytes");
-    sums.marshal_count = rs_page_number(marshal, "count");
+    sums.marshal_seconds = rs_json_number_of(marshal, "seconds");
+    sums.marshal_bytes = rs_json_number_of(marshal, "bytes");
+    sums.marshal_count = rs_json_number_of(marshal, "count");
     sums.timed_bytes = rs_run_report_timed(marshal, RS_CONVERTED_BYTES);
     sums.timed_count = rs_run_report_timed(marshal, RS_CONVERSIONS);
     sums.baseline = json_object_get(report, "baseline");
@@ -89,15 +90,15 @@ static void add_time_card(rs_text *page, double seconds, const char *label, doub
 /* What the kernels gained against the baseline. */
 static void add_gain(rs_text *page, const json_t *baseline)
 {
-    const double gained =
-        rs_page_number(baseline, "kernel_seconds") - rs_page_number(baseline, "compared_seconds");
+    const double gained = rs_json_number_of(baseline, "kernel_seconds") -
+                          rs_json_number_of(baseline, "compared_seconds");
     rs_text_add_string(page, gained < 0 ? " Against the baseline the kernels lost "
                                         : " Against the baseline the kernels gained ");
     rs_page_time(page, fabs(gained));
     if (json_object_get(baseline, "paid_back_launches") != NULL)
         rs_text_format(page, "; the conversions were paid back after %.1f launches of %.0f",
-                       rs_page_number(baseline, "paid_back_launches"),
-                       rs_page_number(baseline, "compared_launches"));
+                       rs_json_number_of(baseline, "paid_back_launches"),
+                       rs_json_number_of(baseline, "compared_launches"));
     rs_text_add_string(page, ".");
 }
 
@@ -120,7 +121,7 @@ static void add_cards(rs_text *page, const totals *sums)
                   sums->marshal_count);
     if (json_object_get(sums->baseline, "speedup") != NULL)
         rs_text_format(page, "<div class=\"card\"><b>%.2f×</b>kernels against the baseline</div>\n",
-                       rs_page_number(sums->baseline, "speedup"));
+                       rs_json_number_of(sums->baseline, "speedup"));
     rs_text_add_string(page, "</div>\n");
     if (sums->marshal_count == 0) {
         rs_text_add_string(page, "<p>Nothing was converted");
@@ -200,8 +201,8 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
     json_t *kernel;
     json_array_foreach((json_t *)kernels, i, kernel)
     {
-        drawing.longest = larger(drawing.longest, rs_page_number(kernel, "seconds"));
-        drawing.longest = larger(drawing.longest, rs_page_number(kernel, "baseline_seconds"));
+        drawing.longest = larger(drawing.longest, rs_json_number_of(kernel, "seconds"));
+        drawing.longest = larger(drawing.longest, rs_json_number_of(kernel, "baseline_seconds"));
         bars += json_object_get(kernel, "baseline_seconds") != NULL ? 2 : 1;
     }
     if (drawing.longest <= 0)
@@ -218,11 +219,12 @@ static void add_chart(rs_text *page, const json_t *report, const totals *sums)
             rs_text label = RS_TEXT_EMPTY;
             rs_text_format(&label, "%s, baseline", rs_page_string(kernel, "label"));
             add_bar(&drawing, label.data != NULL ? label.data : "", "aos",
-                    rs_page_number(kernel, "baseline_seconds"), 0);
+                    rs_json_number_of(kernel, "baseline_seconds"), 0);
             rs_text_free(&label);
         }
-        add_bar(&drawing, rs_page_string(kernel, "label"), "aos", rs_page_number(kernel, "seconds"),
-                rs_page_number(kernel, "transformed_seconds"));
+        add_bar(&drawing, rs_page_string(kernel, "label"), "aos",
+                rs_json_number_of(kernel, "seconds"),
+                rs_json_number_of(kernel, "transformed_seconds"));
     }
     add_bar(&drawing, "conversions", "cost", sums->marshal_seconds, 0);
     rs_text_add_string(page, "</svg></div>\n");
@@ -238,7 +240,7 @@ static void add_layout_of(rs_text *page, const json_t *argument)
     rs_text_add_string(page, *source != '\0' ? " → " : "");
     rs_page_escaped(page, rs_page_string(argument, "layout"));
     rs_text_format(page, "</code>, structures of %.0f bytes",
-                   rs_page_number(json_object_get(argument, "record"), "size"));
+                   rs_json_number_of(json_object_get(argument, "record"), "size"));
 }
 
 static void add_reason_of(rs_text *page, const json_t *argument)
@@ -247,7 +249,7 @@ static void add_reason_of(rs_text *page, const json_t *argument)
     if (json_object_get(argument, "line") != NULL) {
         rs_text_add_string(page, " <span class=\"soft mono\">");
         rs_page_escaped(page, rs_page_string(argument, "file"));
-        rs_text_format(page, ":%.0f</span>", rs_page_number(argument, "line"));
+        rs_text_format(page, ":%.0f</span>", rs_json_number_of(argument, "line"));
     }
     if (json_object_get(argument, "source_line") != NULL) {
         rs_text_add_string(page, "<pre>");
@@ -279,14 +281,14 @@ static void add_argument(rs_text *page, const json_t *argument)
  * none. */
 static void add_launches(rs_text *page, const json_t *kernel)
 {
-    const double launches = rs_page_number(kernel, "launches");
-    const double moved = rs_page_number(kernel, "transformed_launches");
+    const double launches = rs_json_number_of(kernel, "launches");
+    const double moved = rs_json_number_of(kernel, "transformed_launches");
     if (json_object_get(kernel, "launches") == NULL) {
         rs_text_add_string(page, "not known");
         return;
     }
     rs_text_format(page, "%.0f, ", launches);
-    rs_page_time(page, rs_page_number(kernel, "seconds"));
+    rs_page_time(page, rs_json_number_of(kernel, "seconds"));
     rs_run_report_add_share(page, rs_run_report_timed(kernel, RS_LAUNCHES), launches);
     if (moved > 0 && moved < launches)
         rs_text_format(page, "<br><span class=\"soft\">%.0f in the other layout</span>", moved);
@@ -336,7 +338,7 @@ static void add_picture(rs_text *page, const json_t *argument)
 {
     const json_t *description = json_object_get(argument, "record");
     const char *source = rs_page_string(argument, "source_layout");
-    bool tiled = rs_page_number(argument, "tile") > 0;
+    bool tiled = rs_json_number_of(argument, "tile") > 0;
     rs_record record;
     if (rs_record_from_json(&record, description) == RESTRIDE_OK) {
         rs_text_add_string(page, "<details open><summary>Structures <code>");

@@ -22,11 +22,6 @@ restride_status rs_run_report_read(json_t **report, const char *path)
     return rs_fail(RESTRIDE_SYNTAX, "%s is no JSON report of restride run.", path);
 }
 
-static double number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
 /* Whether both are of the same name and source. Reports of versions that did not tell the source
  * have the program's number alone; kernels without one are many together. */
 static bool is_same(const json_t *kernel, const json_t *earlier)
@@ -35,7 +30,7 @@ static bool is_same(const json_t *kernel, const json_t *earlier)
         json_object_get(earlier, "source") != NULL && json_object_get(kernel, "source") != NULL
             ? "source"
             : "program";
-    return number(kernel, "program") > 0 &&
+    return rs_json_number_of(kernel, "program") > 0 &&
            json_equal(json_object_get(kernel, "name"), json_object_get(earlier, "name")) &&
            json_equal(json_object_get(kernel, identity), json_object_get(earlier, identity));
 }
@@ -63,7 +58,7 @@ static size_t count_launched(const json_t *kernels)
     json_t *kernel;
     json_array_foreach((json_t *)kernels, i, kernel)
     {
-        count += number(kernel, "launches") > 0;
+        count += rs_json_number_of(kernel, "launches") > 0;
     }
     return count;
 }
@@ -87,11 +82,11 @@ static void compare_kernel(comparison *sums, json_t *kernel, const json_t *earli
 {
     const double launches = rs_run_report_timed(kernel, RS_LAUNCHES);
     const double launches_before = rs_run_report_timed(earlier, RS_LAUNCHES);
-    const double before = number(earlier, "seconds") / launches_before * launches;
+    const double before = rs_json_number_of(earlier, "seconds") / launches_before * launches;
     json_object_set_new(kernel, "baseline_seconds", json_real(before));
     json_object_set_new(kernel, "baseline_launches", json_integer((json_int_t)launches_before));
     sums->before += before;
-    sums->after += number(kernel, "seconds");
+    sums->after += rs_json_number_of(kernel, "seconds");
     sums->launches += launches;
     sums->scaled += launches_before != launches;
 }
@@ -107,9 +102,11 @@ void rs_run_report_compare(json_t *report, const json_t *baseline, const char *b
         if (rs_run_report_timed(same, RS_LAUNCHES) > 0 &&
             rs_run_report_timed(kernel, RS_LAUNCHES) > 0) {
             compare_kernel(&sums, kernel, same);
-        } else if (number(same, "launches") > 0 && number(kernel, "launches") > 0) {
+        } else if (rs_json_number_of(same, "launches") > 0 &&
+                   rs_json_number_of(kernel, "launches") > 0) {
             untimed++;
-        } else if (number(same, "launches") + number(kernel, "launches") > 0) {
+        } else if (rs_json_number_of(same, "launches") + rs_json_number_of(kernel, "launches") >
+                   0) {
             uncompared++;
         }
         json_decref(same);
@@ -122,12 +119,12 @@ void rs_run_report_compare(json_t *report, const json_t *baseline, const char *b
                  "another number of timed launches than in the baseline: compared by the time of a "
                  "launch.");
     json_decref(earlier);
-    const double marshal = number(json_object_get(report, "marshal"), "seconds");
+    const double marshal = rs_json_number_of(json_object_get(report, "marshal"), "seconds");
     const double gained = sums.before - sums.after;
     json_t *result = json_pack(
         "{s:o, s:f, s:f, s:f, s:f, s:f}", "file", rs_json_string(baseline_path), "seconds",
-        number(baseline, "seconds"), "kernel_seconds", sums.before, "compared_seconds", sums.after,
-        "compared_launches", sums.launches, "gained_seconds", gained - marshal);
+        rs_json_number_of(baseline, "seconds"), "kernel_seconds", sums.before, "compared_seconds",
+        sums.after, "compared_launches", sums.launches, "gained_seconds", gained - marshal);
     if (sums.after > 0 && sums.before > 0)
         json_object_set_new(result, "speedup", json_real(sums.before / sums.after));
     if (sums.after > 0 && gained > 0 && marshal > 0)

@@ -1,4 +1,5 @@
 /* Why a run transformed nothing: the reasons in its report, each once, whole programs first. */
+#include "base/json.h"
 #include "cli/run_report.h"
 
 #include "base/text.h"
@@ -27,8 +28,7 @@ static void count_cause(json_t *causes, const char *kept, const char *reason, js
     {
         if (!json_equal(json_object_get(cause, "reason"), text))
             continue;
-        json_object_set_new(cause, "count",
-                            json_integer(1 + json_integer_value(json_object_get(cause, "count"))));
+        json_object_set_new(cause, "count", json_integer(1 + rs_json_integer_of(cause, "count")));
         json_decref(text);
         json_decref(place);
         return;
@@ -58,14 +58,14 @@ static void count_programs(const json_t *report, json_t *causes)
     json_t *kernel, *seen = json_object();
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
-        const char *reason = json_string_value(json_object_get(kernel, "held_reason"));
-        const json_int_t program = json_integer_value(json_object_get(kernel, "program"));
+        const char *reason = rs_json_string_of(kernel, "held_reason");
+        const json_int_t program = rs_json_integer_of(kernel, "program");
         char number[64];
         if (reason == NULL || program == 0 ||
             json_array_size(json_object_get(kernel, "arguments")) > 0)
             continue;
         snprintf(number, sizeof number, "%lld, %lld", (long long)program,
-                 (long long)json_integer_value(json_object_get(kernel, "part")));
+                 rs_json_integer_of(kernel, "part"));
         const size_t place = place_length(reason);
         const char *sentence = reason + place + (place > 0 ? strlen(": ") : 0);
         if (json_object_get(seen, number) == NULL && !is_noted(report, sentence))
@@ -84,23 +84,22 @@ static void count_arguments(const json_t *report, json_t *causes)
     {
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
-            const char *status = json_string_value(json_object_get(argument, "status"));
-            const char *reason = json_string_value(json_object_get(argument, "reason"));
-            const char *file = json_string_value(json_object_get(argument, "file"));
+            const char *status = rs_json_string_of(argument, "status");
+            const char *reason = rs_json_string_of(argument, "reason");
+            const char *file = rs_json_string_of(argument, "file");
             if (status == NULL || strcmp(status, "kept") != 0 || reason == NULL)
                 continue;
             count_cause(causes, "argument", reason,
-                        file != NULL ? json_sprintf("%s:%lld", file,
-                                                    (long long)json_integer_value(
-                                                        json_object_get(argument, "line")))
-                                     : NULL);
+                        file != NULL
+                            ? json_sprintf("%s:%lld", file, rs_json_integer_of(argument, "line"))
+                            : NULL);
         }
     }
 }
 
 static json_int_t count_of(const json_t *cause)
 {
-    return json_integer_value(json_object_get(cause, "count"));
+    return rs_json_integer_of(cause, "count");
 }
 
 /* Moves the causes of one list behind those of another, the most frequent first. */
@@ -120,7 +119,7 @@ static void append_sorted(json_t *causes, json_t *more)
 void rs_run_report_add_causes(json_t *report)
 {
     json_t *causes = json_array(), *programs = json_array(), *arguments = json_array();
-    const char *policy = json_string_value(json_object_get(report, "policy"));
+    const char *policy = rs_json_string_of(report, "policy");
     if (strcmp(policy, "off") != 0 && rs_run_report_count(report).arguments[RS_TRANSFORMED] == 0) {
         count_programs(report, programs);
         count_arguments(report, arguments);
@@ -139,13 +138,13 @@ void rs_run_report_write_causes(const json_t *report, rs_text *text)
     json_t *cause;
     json_array_foreach((json_t *)causes, i, cause)
     {
-        const char *place = json_string_value(json_object_get(cause, "place"));
+        const char *place = rs_json_string_of(cause, "place");
         const bool is_one = count_of(cause) == 1;
         if (i == MOST)
             break;
         rs_text_format(text, "; %lld %s%s kept: %s", (long long)count_of(cause),
-                       json_string_value(json_object_get(cause, "kept")), is_one ? "" : "s",
-                       json_string_value(json_object_get(cause, "reason")));
+                       rs_json_string_of(cause, "kept"), is_one ? "" : "s",
+                       rs_json_string_of(cause, "reason"));
         if (place != NULL)
             rs_text_format(text, " (%s%s)", place, is_one ? "" : ", ...");
     }

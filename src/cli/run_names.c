@@ -15,7 +15,7 @@ static bool has_argument(const json_t *arguments, const char *name)
     json_t *argument;
     json_array_foreach((json_t *)arguments, i, argument)
     {
-        const char *present = json_string_value(json_object_get(argument, "name"));
+        const char *present = rs_json_string_of(argument, "name");
         if (present != NULL && strcmp(present, name) == 0)
             return true;
     }
@@ -31,7 +31,7 @@ static sighting look_for(const json_t *report, const char *kernel, size_t length
     json_t *one;
     json_array_foreach(json_object_get(report, "kernels"), i, one)
     {
-        const char *name = json_string_value(json_object_get(one, "name"));
+        const char *name = rs_json_string_of(one, "name");
         const json_t *arguments = json_object_get(one, "arguments");
         if (kernel != NULL && (strlen(name) != length || memcmp(name, kernel, length) != 0))
             continue;

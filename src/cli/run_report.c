@@ -57,7 +57,7 @@ static void forget_zeros(json_t *report, json_t *part)
     bool has_counts = false;
     json_array_foreach(json_object_get(part, "kernels"), i, kernel)
     {
-        if (json_integer_value(json_object_get(kernel, "launches")) > 0) {
+        if (rs_json_integer_of(kernel, "launches") > 0) {
             has_counts = true;
             continue;
         }
@@ -78,14 +78,14 @@ static void forget_zeros(json_t *report, json_t *part)
 /* Whether the process that wrote a part goes on, be it as another program. */
 static bool still_runs(const json_t *part)
 {
-    const json_int_t start = json_integer_value(json_object_get(part, "process_start"));
-    const long process = (long)json_integer_value(json_object_get(part, "process"));
+    const json_int_t start = rs_json_integer_of(part, "process_start");
+    const long process = (long)rs_json_integer_of(part, "process");
     return start != 0 && rs_process_start(process) == (unsigned long long)start;
 }
 
 static bool is_final(const json_t *part)
 {
-    return json_is_true(json_object_get(part, "at_end"));
+    return rs_json_flag_of(part, "at_end");
 }
 
 /* A process may write its last part and end after the one before was read: where it no longer runs,
@@ -105,11 +105,10 @@ static json_t *read_part(const char *path)
 /* Counts a part's process once, also where it became another program: its number and start stay. */
 static void count_process(json_t *report, const json_t *part)
 {
-    const json_int_t start = json_integer_value(json_object_get(part, "process_start"));
+    const json_int_t start = rs_json_integer_of(part, "process_start");
     json_t *known = json_object_get(report, "known_processes");
     json_t *process =
-        json_sprintf("%lld, %lld", (long long)json_integer_value(json_object_get(part, "process")),
-                     (long long)start);
+        json_sprintf("%lld, %lld", rs_json_integer_of(part, "process"), (long long)start);
     if (start == 0 || !rs_json_has(known, process)) {
         count_one(report, "processes");
         json_array_append(known, process);
@@ -132,7 +131,7 @@ static void add_part(json_t *report, json_t *part)
     static const char *const sums[] = {"count",   "bytes", "timed",     "timed_bytes",
                                        "seconds", "parts", "part_bytes"};
     const json_t *process = json_object_get(part, "process");
-    const json_int_t number = 1 + json_integer_value(json_object_get(report, "programs"));
+    const json_int_t number = 1 + rs_json_integer_of(report, "programs");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         append_all(json_object_get(report, lists[i]), json_object_get(part, lists[i]), process,
                    number);
@@ -146,7 +145,7 @@ static void add_part(json_t *report, json_t *part)
 
 static json_int_t count_up(json_t *counts, const char *key)
 {
-    const json_int_t count = json_integer_value(json_object_get(counts, key)) + 1;
+    const json_int_t count = rs_json_integer_of(counts, key) + 1;
     json_object_set_new(counts, key, json_integer(count));
     return count;
 }
@@ -156,9 +155,9 @@ enum { LABELS = 4 };
 
 static const char *write_label(rs_text *text, int label, const json_t *kernel, const char *name)
 {
-    const json_int_t program = json_integer_value(json_object_get(kernel, "program"));
-    const json_int_t process = json_integer_value(json_object_get(kernel, "process"));
-    const json_int_t part = json_integer_value(json_object_get(kernel, "part"));
+    const json_int_t program = rs_json_integer_of(kernel, "program");
+    const json_int_t process = rs_json_integer_of(kernel, "process");
+    const json_int_t part = rs_json_integer_of(kernel, "part");
     rs_text_free(text);
     rs_text_add_string(text, name);
     if (label == 1)
@@ -181,16 +180,16 @@ static void label_kernels(json_t *report)
     size_t i;
     json_array_foreach(kernels, i, kernel)
     {
-        const char *name = json_string_value(json_object_get(kernel, "name"));
+        const char *name = rs_json_string_of(kernel, "name");
         for (int label = 0; label < LABELS; label++)
             count_up(counts, write_label(&text, label, kernel, name));
     }
     json_array_foreach(kernels, i, kernel)
     {
-        const char *name = json_string_value(json_object_get(kernel, "name"));
+        const char *name = rs_json_string_of(kernel, "name");
         int label = 0;
-        while (label < LABELS - 1 && json_integer_value(json_object_get(
-                                         counts, write_label(&text, label, kernel, name))) > 1)
+        while (label < LABELS - 1 &&
+               rs_json_integer_of(counts, write_label(&text, label, kernel, name)) > 1)
             label++;
         json_object_set_new(kernel, "label", json_string(write_label(&text, label, kernel, name)));
         json_object_set(labels, write_label(&text, LABELS - 1, kernel, name),
@@ -198,7 +197,7 @@ static void label_kernels(json_t *report)
     }
     json_array_foreach(json_object_get(report, "timeline"), i, kernel)
     {
-        const char *name = json_string_value(json_object_get(kernel, "kernel"));
+        const char *name = rs_json_string_of(kernel, "kernel");
         if (name != NULL)
             json_object_set(kernel, "label",
                             json_object_get(labels, write_label(&text, LABELS - 1, kernel, name)));
@@ -213,8 +212,8 @@ static void label_kernels(json_t *report)
 /* Says what is not counted of `count` processes, and why; `one` and `many` of them did that. */
 static void note_uncounted(json_t *report, json_int_t count, const char *one, const char *many)
 {
-    const json_int_t all = json_integer_value(json_object_get(report, "programs"));
-    const bool became = all > json_integer_value(json_object_get(report, "processes"));
+    const json_int_t all = rs_json_integer_of(report, "programs");
+    const bool became = all > rs_json_integer_of(report, "processes");
     json_t *note;
     if (count == 0)
         return;
@@ -228,16 +227,16 @@ static void note_uncounted(json_t *report, json_int_t count, const char *one, co
     else
         note = json_sprintf("The program %s: what it did later than %.3f s after its first call "
                             "of OpenCL is not counted.",
-                            one, json_number_value(json_object_get(report, "counted_seconds")));
+                            one, rs_json_number_of(report, "counted_seconds"));
     json_array_insert_new(json_object_get(report, "notes"), 0, note);
 }
 
 /* A signal is known to have ended the program itself; of its children that cannot be told. */
 static void note_unfinished(json_t *report, int signal)
 {
-    const json_int_t running = json_integer_value(json_object_get(report, "running"));
-    const json_int_t signalled = json_integer_value(json_object_get(report, "signalled"));
-    const json_int_t unfinished = json_integer_value(json_object_get(report, "unfinished"));
+    const json_int_t running = rs_json_integer_of(report, "running");
+    const json_int_t signalled = rs_json_integer_of(report, "signalled");
+    const json_int_t unfinished = rs_json_integer_of(report, "unfinished");
     rs_text by_signal = RS_TEXT_EMPTY;
     if (signalled > 0)
         rs_text_format(&by_signal, "was ended by signal %d (%s)", signal, strsignal(signal));
@@ -255,8 +254,7 @@ static void note_unfinished(json_t *report, int signal)
 
 bool rs_run_report_is_counted(const json_t *report)
 {
-    return json_integer_value(json_object_get(report, "uncounted")) <
-           json_integer_value(json_object_get(report, "programs"));
+    return rs_json_integer_of(report, "uncounted") < rs_json_integer_of(report, "programs");
 }
 
 /* And not one that a process was writing as it ended. */
@@ -320,7 +318,7 @@ static void count_argument(rs_run_counts *counts, const json_t *argument)
 {
     static const char *const names[RS_ARGUMENT_STATUSES] = {"transformed", "tried", "possible",
                                                             "kept"};
-    const char *status = json_string_value(json_object_get(argument, "status"));
+    const char *status = rs_json_string_of(argument, "status");
     for (size_t i = 0; status != NULL && i < RS_ARGUMENT_STATUSES; i++)
         counts->arguments[i] += strcmp(names[i], status) == 0;
 }
@@ -333,16 +331,15 @@ rs_run_counts rs_run_report_count(const json_t *report)
     json_t *kernel, *argument;
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
-        counts.launches += json_number_value(json_object_get(kernel, "launches"));
+        counts.launches += rs_json_number_of(kernel, "launches");
         counts.timed += rs_run_report_timed(kernel, RS_LAUNCHES);
-        counts.seconds += json_number_value(json_object_get(kernel, "seconds"));
+        counts.seconds += rs_json_number_of(kernel, "seconds");
         json_array_foreach(json_object_get(kernel, "arguments"), j, argument)
         {
             const size_t before = counts.arguments[RS_TRANSFORMED];
             count_argument(&counts, argument);
             if (counts.arguments[RS_TRANSFORMED] > before)
-                *(json_integer_value(json_object_get(argument, "tile")) > 0 ? &tiles : &planes) =
-                    true;
+                *(rs_json_integer_of(argument, "tile") > 0 ? &tiles : &planes) = true;
         }
     }
     counts.layout = tiles && planes ? "the ASTA or SoA layout"
@@ -366,8 +363,8 @@ double rs_run_report_timed(const json_t *object, rs_timed_amount amount)
     const json_t *timed = json_object_get(object, names[amount].timed);
     if (timed != NULL)
         return json_number_value(timed);
-    return json_number_value(json_object_get(object, names[amount].seconds)) > 0
-               ? json_number_value(json_object_get(object, names[amount].all))
+    return rs_json_number_of(object, names[amount].seconds) > 0
+               ? rs_json_number_of(object, names[amount].all)
                : 0;
 }
 

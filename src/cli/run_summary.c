@@ -17,9 +17,9 @@ static void print_gain(const json_t *report, FILE *stream)
     if (json_object_get(baseline, "speedup") == NULL)
         return;
     fprintf(stream, "restride: against the baseline's %.6f s the kernels took %.6f s (%.2f times)",
-            json_number_value(json_object_get(baseline, "kernel_seconds")),
-            json_number_value(json_object_get(baseline, "compared_seconds")),
-            json_number_value(json_object_get(baseline, "speedup")));
+            rs_json_number_of(baseline, "kernel_seconds"),
+            rs_json_number_of(baseline, "compared_seconds"),
+            rs_json_number_of(baseline, "speedup"));
     if (paid_back != NULL)
         fprintf(stream, "; the conversions were paid back after %.1f launches",
                 json_number_value(paid_back));
@@ -33,7 +33,7 @@ static bool is_cause(const json_t *report, const char *reason)
     json_t *cause;
     json_array_foreach(json_object_get(report, "causes"), i, cause)
     {
-        if (strcmp(json_string_value(json_object_get(cause, "reason")), reason) == 0)
+        if (strcmp(rs_json_string_of(cause, "reason"), reason) == 0)
             return true;
     }
     return false;
@@ -48,20 +48,20 @@ static void print_choice(const json_t *report, FILE *stream)
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
         if (json_object_get(kernel, "policy") != NULL &&
-            (most == NULL || json_number_value(json_object_get(kernel, "launches")) >
-                                 json_number_value(json_object_get(most, "launches"))))
+            (most == NULL ||
+             rs_json_number_of(kernel, "launches") > rs_json_number_of(most, "launches")))
             most = kernel;
     }
     if (most == NULL)
         return;
     const json_t *policy = json_object_get(most, "policy");
-    const char *reason = json_string_value(json_object_get(policy, "reason"));
-    double own = json_number_value(json_object_get(policy, "own_seconds"));
-    double rewritten = json_number_value(json_object_get(policy, "rewritten_seconds"));
+    const char *reason = rs_json_string_of(policy, "reason");
+    double own = rs_json_number_of(policy, "own_seconds");
+    double rewritten = rs_json_number_of(policy, "rewritten_seconds");
     const bool has_times = own > 0 && rewritten > 0;
     if (!has_times && is_cause(report, reason))
         return;
-    fprintf(stream, "restride: %s: %s", json_string_value(json_object_get(most, "label")), reason);
+    fprintf(stream, "restride: %s: %s", rs_json_string_of(most, "label"), reason);
     if (has_times)
         fprintf(stream, " (%.4f ms a launch in its own layout, %.4f ms in the other)", 1e3 * own,
                 1e3 * rewritten);
@@ -75,12 +75,12 @@ static void print_unknown(const json_t *report, FILE *stream)
     json_t *kernel;
     json_array_foreach(json_object_get(report, "kernels"), i, kernel)
     {
-        const char *reason = json_string_value(json_object_get(kernel, "held_reason"));
+        const char *reason = rs_json_string_of(kernel, "held_reason");
         if (json_array_size(json_object_get(kernel, "arguments")) > 0 || reason == NULL ||
             strstr(reason, "binary") == NULL || is_cause(report, reason))
             continue;
         fprintf(stream, "restride: Kernel %s ran as it is: %s.\n",
-                json_string_value(json_object_get(kernel, "label")), reason);
+                rs_json_string_of(kernel, "label"), reason);
         return;
     }
 }
@@ -101,9 +101,9 @@ static void print_counts(const rs_run_counts *counts, FILE *stream)
 /* "; 10 launches, 3 conversions of 8.4 MB in all". */
 static void print_commands(const rs_run_counts *counts, const json_t *marshal, FILE *stream)
 {
-    const json_int_t conversions = json_integer_value(json_object_get(marshal, "count"));
+    const json_int_t conversions = rs_json_integer_of(marshal, "count");
     rs_text amount = RS_TEXT_EMPTY;
-    rs_page_bytes(&amount, json_number_value(json_object_get(marshal, "bytes")));
+    rs_page_bytes(&amount, rs_json_number_of(marshal, "bytes"));
     fprintf(stream, "; %.0f launch%s, %lld conversion%s", counts->launches,
             counts->launches == 1 ? "" : "es", (long long)conversions, conversions == 1 ? "" : "s");
     if (conversions > 0 && amount.data != NULL)
@@ -119,7 +119,7 @@ static void print_causes(const json_t *report, const rs_run_counts *counts, FILE
     rs_run_report_write_causes(report, &causes);
     if (causes.data != NULL)
         fputs(causes.data, stream);
-    else if (strcmp(json_string_value(json_object_get(report, "policy")), "off") != 0 &&
+    else if (strcmp(rs_json_string_of(report, "policy"), "off") != 0 &&
              arguments[RS_TRANSFORMED] + arguments[RS_TRIED] + arguments[RS_POSSIBLE] == 0 &&
              json_array_size(json_object_get(report, "notes")) == 0)
         fputs(json_array_size(json_object_get(report, "kernels")) > 0
@@ -134,12 +134,12 @@ static void print_all_counts(const json_t *report, bool with_times, FILE *stream
 {
     const rs_run_counts counts = rs_run_report_count(report);
     const json_t *marshal = json_object_get(report, "marshal");
-    const double marshal_seconds = json_number_value(json_object_get(marshal, "seconds"));
+    const double marshal_seconds = rs_json_number_of(marshal, "seconds");
     const double gigabytes = rs_run_report_timed(marshal, RS_CONVERTED_BYTES) * 1e-9;
     rs_text launched = RS_TEXT_EMPTY, converted = RS_TEXT_EMPTY;
     rs_run_report_add_share(&launched, counts.timed, counts.launches);
     rs_run_report_add_share(&converted, rs_run_report_timed(marshal, RS_CONVERSIONS),
-                            json_number_value(json_object_get(marshal, "count")));
+                            rs_json_number_of(marshal, "count"));
     print_counts(&counts, stream);
     print_commands(&counts, marshal, stream);
     print_causes(report, &counts, stream);
@@ -150,7 +150,7 @@ static void print_all_counts(const json_t *report, bool with_times, FILE *stream
                 counts.seconds, launched.data != NULL ? launched.data : "", marshal_seconds,
                 converted.data != NULL ? converted.data : "",
                 marshal_seconds > 0 ? 2 * gigabytes / marshal_seconds : 0,
-                json_number_value(json_object_get(report, "seconds")));
+                rs_json_number_of(report, "seconds"));
     else
         print_choice(report, stream);
     print_gain(report, stream);

@@ -2,6 +2,7 @@
 #include "cli/sim_signature.h"
 #include "base/arithmetic.h"
 #include "base/child.h"
+#include "base/json.h"
 #include "console/parts.h"
 #include "file/npy.h"
 #include "layout/record_json.h"
@@ -53,7 +54,7 @@ static restride_status read_parameters(rs_sim_signature *signature, const json_t
 {
     size_t i;
     json_t *described;
-    signature->kernel = strdup(json_string_value(json_object_get(kernel, "name")));
+    signature->kernel = strdup(rs_json_string_of(kernel, "name"));
     if (signature->kernel == NULL)
         return rs_fail_memory("a kernel's parameters");
     json_array_foreach(json_object_get(kernel, "parameters"), i, described)
@@ -77,7 +78,7 @@ static const json_t *find_kernel(const json_t *reply, const char *file, const ch
     rs_text names = RS_TEXT_EMPTY;
     json_array_foreach(kernels, i, kernel)
     {
-        const char *present = json_string_value(json_object_get(kernel, "name"));
+        const char *present = rs_json_string_of(kernel, "name");
         if (name == NULL ? json_array_size(kernels) == 1 : strcmp(present, name) == 0) {
             rs_text_free(&names);
             return kernel;
@@ -99,11 +100,11 @@ static const json_t *find_kernel(const json_t *reply, const char *file, const ch
 static restride_status read_reply(rs_sim_signature *signature, const json_t *reply,
                                   const char *file, const char *kernel)
 {
-    const char *reason = json_string_value(json_object_get(reply, "reason"));
-    const char *source = json_string_value(json_object_get(reply, "file"));
+    const char *reason = rs_json_string_of(reply, "reason");
+    const char *source = rs_json_string_of(reply, "file");
     if (reason != NULL)
         return rs_fail(RESTRIDE_SYNTAX, "%s:%lld: %s", source != NULL ? source : file,
-                       (long long)json_integer_value(json_object_get(reply, "line")), reason);
+                       rs_json_integer_of(reply, "line"), reason);
     const json_t *found = find_kernel(reply, file, kernel);
     return found == NULL ? RESTRIDE_INVALID_ARGUMENT : read_parameters(signature, found);
 }

@@ -5,6 +5,7 @@
  * that loads layers, and at least one device that converts a buffer correctly.
  */
 #include "base/child.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
@@ -185,7 +186,7 @@ static void check_recorder(json_t *findings)
 
 static bool is_missing(const json_t *finding)
 {
-    const char *status = json_string_value(json_object_get(finding, "status"));
+    const char *status = rs_json_string_of(finding, "status");
     return status && strcmp(status, status_name(RS_DOCTOR_MISSING)) == 0;
 }
 
@@ -208,10 +209,9 @@ static void print_text(const json_t *findings, bool works)
     printf("restride %s\n\n", RESTRIDE_VERSION_STRING);
     json_array_foreach(findings, index, finding)
     {
-        const char *advice = json_string_value(json_object_get(finding, "advice"));
-        printf("  %-9s %-16s %s\n", json_string_value(json_object_get(finding, "status")),
-               json_string_value(json_object_get(finding, "subject")),
-               json_string_value(json_object_get(finding, "detail")));
+        const char *advice = rs_json_string_of(finding, "advice");
+        printf("  %-9s %-16s %s\n", rs_json_string_of(finding, "status"),
+               rs_json_string_of(finding, "subject"), rs_json_string_of(finding, "detail"));
         if (advice)
             printf("  %-9s %-16s -> %s\n", "", "", advice);
     }

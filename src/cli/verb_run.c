@@ -263,7 +263,7 @@ static const char *reason_for_nothing(const json_t *report, bool has_layer,
 {
     if (!has_layer)
         return "A part of Restride was missing: the program ran as it is, and was not followed.";
-    if (json_integer_value(json_object_get(report, "processes")) > 0)
+    if (rs_json_integer_of(report, "processes") > 0)
         return NULL;
     if (result->signal != 0)
         return "The program was ended by a signal before it used OpenCL: nothing was transformed.";

@@ -1,5 +1,6 @@
 /* Pieces of the report's HTML page: see page.h. */
 #include "console/page.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -60,13 +61,8 @@ void rs_page_bar_name(rs_text *page, int x, int y, const char *name)
 
 const char *rs_page_string(const json_t *object, const char *key)
 {
-    const char *string = json_string_value(json_object_get(object, key));
+    const char *string = rs_json_string_of(object, key);
     return string != NULL ? string : "";
-}
-
-double rs_page_number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
 }
 
 void rs_page_time(rs_text *page, double seconds)

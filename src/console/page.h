@@ -26,8 +26,7 @@ void rs_page_bytes(rs_text *page, double bytes);
 /* A whole SVG document as an image of its own, so that its style stays its own. */
 void rs_page_image(rs_text *page, const char *svg, const char *description);
 
-/* "" and 0 where there is none. */
+/* A member of an object; "" where it has none. */
 const char *rs_page_string(const json_t *object, const char *key);
-double rs_page_number(const json_t *object, const char *key);
 
 #endif

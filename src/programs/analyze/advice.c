@@ -3,21 +3,17 @@
  * knows whether it can write it. So it is asked, and advice that it would not follow is kept apart
  * with its reason.
  */
+#include "base/json.h"
+#include "console/page.h"
 #include "programs/analyze/report.h"
 #include "rewrite/rewrite.h"
 
 #include <string.h>
 
-static const char *string_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
-}
-
 /* Whether advice is for the rewriter: the layouts of matrices are not. */
 static bool is_for_rewriter(const json_t *advice)
 {
-    return strchr(string_of(advice, "layout"), 'f') != NULL;
+    return strchr(rs_page_string(advice, "layout"), 'f') != NULL;
 }
 
 /* Adds what a kernel's arguments are advised to become to a request; whether there is any. */
@@ -29,16 +25,15 @@ static bool add_wishes(const json_t *unit, json_t *layouts, json_t *records)
     json_array_foreach(json_object_get(unit, "arrays"), i, array)
     {
         const json_t *advice = json_object_get(array, "advice");
-        if (!is_for_rewriter(advice) || !json_is_true(json_object_get(array, "argument")))
+        if (!is_for_rewriter(advice) || !rs_json_flag_of(array, "argument"))
             continue;
         any = true;
         rs_text key = RS_TEXT_EMPTY;
-        rs_text_format(&key, "%s.%s", string_of(unit, "name"), string_of(array, "name"));
+        rs_text_format(&key, "%s.%s", rs_page_string(unit, "name"), rs_page_string(array, "name"));
         json_object_set(layouts, key.data, json_object_get(advice, "layout"));
         if (json_object_get(advice, "record") != NULL)
             json_object_set_new(records, key.data,
-                                json_sprintf("%lld", (long long)json_integer_value(
-                                                         json_object_get(advice, "record"))));
+                                json_sprintf("%lld", rs_json_integer_of(advice, "record")));
         rs_text_free(&key);
     }
     return any;
@@ -50,7 +45,7 @@ static const json_t *find_named(const json_t *list, const char *name)
     json_t *entry;
     json_array_foreach(list, i, entry)
     {
-        if (strcmp(string_of(entry, "name"), name) == 0)
+        if (strcmp(rs_page_string(entry, "name"), name) == 0)
             return entry;
     }
     return NULL;
@@ -59,9 +54,10 @@ static const json_t *find_named(const json_t *list, const char *name)
 /* What says why the rewriter keeps an array, with file and line; NULL when it does not. */
 static const json_t *find_reason(const json_t *reply, const json_t *unit, const json_t *array)
 {
-    const json_t *kernel = find_named(json_object_get(reply, "kernels"), string_of(unit, "name"));
+    const json_t *kernel =
+        find_named(json_object_get(reply, "kernels"), rs_page_string(unit, "name"));
     const json_t *argument =
-        find_named(json_object_get(kernel, "arguments"), string_of(array, "name"));
+        find_named(json_object_get(kernel, "arguments"), rs_page_string(array, "name"));
     if (json_object_get(argument, "reason") != NULL)
         return argument;
     if (argument != NULL)
@@ -78,12 +74,12 @@ static void check_unit(const json_t *unit, const char *file, const json_t *reply
         json_t *advice = json_object_get(array, "advice");
         if (!is_for_rewriter(advice))
             continue;
-        bool named = json_is_true(json_object_get(array, "argument"));
+        bool named = rs_json_flag_of(array, "argument");
         const json_t *why = named ? find_reason(reply, unit, array) : unit;
         if (why == NULL)
             continue;
-        const char *reason = json_string_value(json_object_get(why, "reason"));
-        const char *error = json_string_value(json_object_get(why, "error"));
+        const char *reason = rs_json_string_of(why, "reason");
+        const char *error = rs_json_string_of(why, "error");
         json_object_set_new(advice, "reason",
                             json_string(!named           ? "it is not an argument of the kernel"
                                         : reason != NULL ? reason
@@ -101,7 +97,7 @@ static void check_unit(const json_t *unit, const char *file, const json_t *reply
 static restride_status ask(const json_t *request, const json_t *analysis, json_t *layouts,
                            json_t *records, json_t **reply)
 {
-    const bool cuda = strcmp(string_of(analysis, "language"), "CUDA C") == 0;
+    const bool cuda = strcmp(rs_page_string(analysis, "language"), "CUDA C") == 0;
     json_t *question = json_pack(
         "{s:O, s:O, s:O, s:s, s:b, s:b, s:O, s:O}", "source", json_object_get(request, "source"),
         "file", json_object_get(request, "file"), "options", json_object_get(request, "options"),
@@ -122,15 +118,15 @@ restride_status rs_advice_check(const json_t *request, json_t *analysis)
     restride_status status = RESTRIDE_OK;
     json_array_foreach(json_object_get(analysis, "units"), i, unit)
     {
-        if (json_is_true(json_object_get(unit, "kernel")))
+        if (rs_json_flag_of(unit, "kernel"))
             any = add_wishes(unit, layouts, records) || any;
     }
     if (any)
         status = ask(request, analysis, layouts, records, &reply);
     json_array_foreach(json_object_get(analysis, "units"), i, unit)
     {
-        if (status == RESTRIDE_OK && json_is_true(json_object_get(unit, "kernel")))
-            check_unit(unit, string_of(request, "file"), reply);
+        if (status == RESTRIDE_OK && rs_json_flag_of(unit, "kernel"))
+            check_unit(unit, rs_page_string(request, "file"), reply);
     }
     json_decref(reply);
     json_decref(layouts);

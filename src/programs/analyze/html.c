@@ -2,6 +2,7 @@
  * The analysis as one page without outside resources: for each reference its matrix and offset, and
  * a picture of what a few neighbouring threads touch (after figures 4 to 6 of Jang 2011).
  */
+#include "base/json.h"
 #include "programs/analyze/report.h"
 
 #include "console/page.h"
@@ -15,29 +16,13 @@ extern const char rs_analyze_style[];
 /* A picture: a window of elements, four threads, four steps in each. */
 enum { THREADS = 4, STEPS = 4, WINDOW_ROWS = 8, WINDOW_COLUMNS = 20, CELL = 18, LARGEST = 5 };
 
-static const char *string_of(const json_t *object, const char *key)
-{
-    const char *string = json_string_value(json_object_get(object, key));
-    return string != NULL ? string : "";
-}
-
-static long long integer_of(const json_t *object, const char *key)
-{
-    return (long long)json_integer_value(json_object_get(object, key));
-}
-
-static bool is_true(const json_t *object, const char *key)
-{
-    return json_is_true(json_object_get(object, key));
-}
-
 /* ---- matrices ---- */
 
 static void add_cell(rs_text *page, const char *text, const json_t *column)
 {
     rs_text_format(page, "<td class=\"%s%s\">",
-                   column != NULL && is_true(column, "between") ? "between " : "",
-                   column != NULL && is_true(column, "auxiliary") ? "auxiliary" : "");
+                   column != NULL && rs_json_flag_of(column, "between") ? "between " : "",
+                   column != NULL && rs_json_flag_of(column, "auxiliary") ? "auxiliary" : "");
     rs_page_escaped(page, text);
     rs_text_add_string(page, "</td>");
 }
@@ -83,7 +68,7 @@ static void add_equation(rs_text *page, const json_t *reference)
         json_array_foreach(columns, i, column)
         {
             rs_text_add_string(page, "<tr>");
-            add_cell(page, string_of(column, "name"), column);
+            add_cell(page, rs_page_string(column, "name"), column);
             rs_text_add_string(page, "</tr>");
         }
         rs_text_add_string(page, "</table></span> + ");
@@ -122,8 +107,8 @@ static bool column_moves(const json_t *matrix, size_t column)
 /* Indices of threads before those of groups, x before y before z; of loops, the innermost. */
 static int rank_of(const json_t *column, bool moves)
 {
-    const char *name = string_of(column, "name"), *dot = strrchr(name, '.');
-    if (strncmp(name, "group.", 6) == 0 || is_true(column, "auxiliary"))
+    const char *name = rs_page_string(column, "name"), *dot = strrchr(name, '.');
+    if (strncmp(name, "group.", 6) == 0 || rs_json_flag_of(column, "auxiliary"))
         return -1;
     bool thread = strncmp(name, "global.", 7) == 0 || strncmp(name, "local.", 6) == 0;
     return thread ? 2 * ('z' - dot[1]) + moves : 100;
@@ -138,7 +123,7 @@ static int moving_column(const json_t *reference, bool between)
     for (size_t i = 0; i < json_array_size(columns); i++) {
         const json_t *column = json_array_get(columns, i);
         int rank = rank_of(column, column_moves(matrix, i));
-        if (is_true(column, "between") == between && rank >= best && rank >= 0) {
+        if (rs_json_flag_of(column, "between") == between && rank >= best && rank >= 0) {
             best = rank;
             found = (int)i;
         }
@@ -170,7 +155,7 @@ static void draw(picture *p, const json_t *reference)
     const json_t *offset = json_object_get(reference, "offset");
     size_t rows = json_array_size(offset);
     int between = moving_column(reference, true), within = moving_column(reference, false);
-    bool random = strstr(string_of(reference, "classes"), "random") != NULL;
+    bool random = strstr(rs_page_string(reference, "classes"), "random") != NULL;
     memset(p, 0, sizeof *p);
     p->rows = rows > 1 ? 5 : 1;
     p->columns = 12;
@@ -205,7 +190,7 @@ static void add_picture(rs_text *page, const json_t *reference)
                    "%d %d\"><title>",
                    p.columns * CELL + 2, p.rows * CELL + 2, p.columns * CELL + 2,
                    p.rows * CELL + 2);
-    rs_page_escaped(page, string_of(reference, "classes"));
+    rs_page_escaped(page, rs_page_string(reference, "classes"));
     rs_text_add_string(page, "</title>");
     for (int row = 0; row < p.rows; row++)
         for (int column = 0; column < p.columns; column++) {
@@ -236,22 +221,22 @@ static void add_picture(rs_text *page, const json_t *reference)
 
 static void add_reference(rs_text *page, const json_t *r)
 {
-    bool read = is_true(r, "read"), write = is_true(r, "write");
+    bool read = rs_json_flag_of(r, "read"), write = rs_json_flag_of(r, "write");
     rs_text_add_string(page, "<div class=\"reference\"><div><b class=\"mono\">");
-    rs_page_escaped(page, string_of(r, "text"));
-    rs_text_format(page, "</b> <span class=\"soft\">line %lld, %s%s</span>", integer_of(r, "line"),
-                   is_true(r, "atomic") ? "atomic " : "",
+    rs_page_escaped(page, rs_page_string(r, "text"));
+    rs_text_format(page, "</b> <span class=\"soft\">line %lld, %s%s</span>",
+                   rs_json_integer_of(r, "line"), rs_json_flag_of(r, "atomic") ? "atomic " : "",
                    read && write ? "read and written"
                    : write       ? "written"
                                  : "read");
     add_equation(page, r);
-    rs_page_escaped(page, string_of(r, "classes"));
-    rs_text_format(page, "%s%s<br><span class=\"soft\">%s%lld transaction%s a warp</span>",
-                   is_true(r, "approximated") ? " <span class=\"chip kept\">approximated</span>"
-                                              : "",
-                   is_true(r, "divided") ? " <span class=\"chip\">flat subscript</span>" : "",
-                   is_true(r, "exact") ? "" : "up to ", integer_of(r, "transactions"),
-                   integer_of(r, "transactions") == 1 ? "" : "s");
+    rs_page_escaped(page, rs_page_string(r, "classes"));
+    rs_text_format(
+        page, "%s%s<br><span class=\"soft\">%s%lld transaction%s a warp</span>",
+        rs_json_flag_of(r, "approximated") ? " <span class=\"chip kept\">approximated</span>" : "",
+        rs_json_flag_of(r, "divided") ? " <span class=\"chip\">flat subscript</span>" : "",
+        rs_json_flag_of(r, "exact") ? "" : "up to ", rs_json_integer_of(r, "transactions"),
+        rs_json_integer_of(r, "transactions") == 1 ? "" : "s");
     rs_text_add_string(page, "</div><div>");
     add_picture(page, r);
     rs_text_add_string(page, "</div></div>\n");
@@ -268,15 +253,16 @@ static void add_loops(rs_text *page, const json_t *loops)
     json_array_foreach(loops, i, loop)
     {
         rs_text_add_string(page, "<tr><td class=\"mono\">");
-        rs_page_escaped(page, string_of(loop, "name"));
+        rs_page_escaped(page, rs_page_string(loop, "name"));
         rs_text_format(page, "</td><td class=\"number\">%lld</td><td>%s</td><td>",
-                       integer_of(loop, "line"),
-                       is_true(loop, "thread") ? "are threads" : "are within a thread");
-        rs_page_escaped(page, string_of(loop, "carried"));
+                       rs_json_integer_of(loop, "line"),
+                       rs_json_flag_of(loop, "thread") ? "are threads" : "are within a thread");
+        rs_page_escaped(page, rs_page_string(loop, "carried"));
         if (json_object_get(loop, "what") != NULL) {
             rs_text_add_string(page, " through <code>");
-            rs_page_escaped(page, string_of(loop, "what"));
-            rs_text_add_string(page, is_true(loop, "certain") ? "</code>" : "</code>, perhaps");
+            rs_page_escaped(page, rs_page_string(loop, "what"));
+            rs_text_add_string(page,
+                               rs_json_flag_of(loop, "certain") ? "</code>" : "</code>, perhaps");
         }
         rs_text_add_string(page, "</td></tr>\n");
     }
@@ -293,36 +279,36 @@ static void add_arrays(rs_text *page, const json_t *arrays)
     {
         const json_t *advice = json_object_get(array, "advice");
         rs_text_add_string(page, "<tr><td class=\"mono\">");
-        rs_page_escaped(page, string_of(array, "name"));
+        rs_page_escaped(page, rs_page_string(array, "name"));
         rs_text_add_string(page, "</td><td class=\"mono\">");
-        rs_page_escaped(page, string_of(array, "type"));
-        rs_text_format(page, ", %lld bytes each", integer_of(array, "element"));
-        if (integer_of(array, "bytes") > 0)
-            rs_text_format(page, ", %lld in all", integer_of(array, "bytes"));
+        rs_page_escaped(page, rs_page_string(array, "type"));
+        rs_text_format(page, ", %lld bytes each", rs_json_integer_of(array, "element"));
+        if (rs_json_integer_of(array, "bytes") > 0)
+            rs_text_format(page, ", %lld in all", rs_json_integer_of(array, "bytes"));
         rs_text_format(page, "</td><td>%s%s%s%s%s</td><td>",
-                       is_true(array, "written") ? "written" : "read-only",
-                       is_true(array, "reused") ? ", reused" : ", not reused",
-                       is_true(array, "chunkable") ? ", chunkable" : "",
-                       is_true(array, "same_address") ? ", same address" : "",
-                       is_true(array, "coalesced") ? ", coalesced" : ", not coalesced");
+                       rs_json_flag_of(array, "written") ? "written" : "read-only",
+                       rs_json_flag_of(array, "reused") ? ", reused" : ", not reused",
+                       rs_json_flag_of(array, "chunkable") ? ", chunkable" : "",
+                       rs_json_flag_of(array, "same_address") ? ", same address" : "",
+                       rs_json_flag_of(array, "coalesced") ? ", coalesced" : ", not coalesced");
         bool placed = json_object_get(array, "memory") != NULL;
-        rs_page_escaped(page, string_of(array, placed ? "memory" : "space"));
+        rs_page_escaped(page, rs_page_string(array, placed ? "memory" : "space"));
         rs_text_add_string(page, placed ? "</td><td>" : " (as in the source)</td><td>");
         if (advice != NULL) {
             rs_text_add_string(page, "<code>");
-            rs_page_escaped(page, string_of(advice, "layout"));
+            rs_page_escaped(page, rs_page_string(advice, "layout"));
             rs_text_format(page, "</code>: %lld transactions instead of %lld",
-                           integer_of(advice, "then"), integer_of(advice, "now"));
+                           rs_json_integer_of(advice, "then"), rs_json_integer_of(advice, "now"));
         }
         const json_t *kept = json_object_get(array, "kept_advice");
         if (kept != NULL) {
             rs_text_add_string(page, "as it is: ");
-            rs_page_escaped(page, string_of(kept, "reason"));
-            rs_text_format(page, " (line %lld)", integer_of(kept, "line"));
+            rs_page_escaped(page, rs_page_string(kept, "reason"));
+            rs_text_format(page, " (line %lld)", rs_json_integer_of(kept, "line"));
         }
         if (json_object_get(json_object_get(array, "parallel"), "layout") != NULL) {
             rs_text_add_string(page, advice != NULL || kept != NULL ? "; <code>" : "<code>");
-            rs_page_escaped(page, string_of(json_object_get(array, "parallel"), "layout"));
+            rs_page_escaped(page, rs_page_string(json_object_get(array, "parallel"), "layout"));
             rs_text_add_string(page, "</code> for concurrent accesses");
         }
         rs_text_add_string(page, "</td></tr>\n");
@@ -334,17 +320,18 @@ static void add_group(rs_text *page, const json_t *unit, const json_t *group)
 {
     size_t i;
     json_t *rule;
-    rs_text_format(page, "<p>Line %lld: vectors <b>%s</b>", integer_of(group, "line"),
-                   string_of(group, "verdict"));
+    rs_text_format(page, "<p>Line %lld: vectors <b>%s</b>", rs_json_integer_of(group, "line"),
+                   rs_page_string(group, "verdict"));
     if (json_is_string(json_object_get(group, "target"))) {
         rs_text_add_string(page, ", along <code>");
-        rs_page_escaped(page, string_of(group, "target"));
+        rs_page_escaped(page, rs_page_string(group, "target"));
         rs_text_add_string(page, "</code>");
     }
     rs_text_format(page, "; Q<sub>V</sub> = %.1f %% (%lld of %lld). ",
-                   json_real_value(json_object_get(group, "qv")), integer_of(group, "vectorizable"),
-                   integer_of(group, "instances"));
-    rs_page_escaped(page, string_of(group, "reason"));
+                   json_real_value(json_object_get(group, "qv")),
+                   rs_json_integer_of(group, "vectorizable"),
+                   rs_json_integer_of(group, "instances"));
+    rs_page_escaped(page, rs_page_string(group, "reason"));
     rs_text_add_string(page, "</p>\n");
     if (json_array_size(json_object_get(group, "rules")) == 0)
         return;
@@ -353,10 +340,10 @@ static void add_group(rs_text *page, const json_t *unit, const json_t *group)
     json_array_foreach(json_object_get(group, "rules"), i, rule)
     {
         const json_t *r = json_array_get(json_object_get(unit, "references"),
-                                         (size_t)integer_of(rule, "reference"));
+                                         (size_t)rs_json_integer_of(rule, "reference"));
         rs_text_add_string(page, "<tr><td class=\"mono\">");
-        rs_page_escaped(page, string_of(r, "text"));
-        rs_text_format(page, "</td><td>%s</td><td>", string_of(rule, "rule"));
+        rs_page_escaped(page, rs_page_string(r, "text"));
+        rs_text_format(page, "</td><td>%s</td><td>", rs_page_string(rule, "rule"));
         add_matrix(page, json_object_get(rule, "matrix"), NULL);
         rs_text_add_string(page, "</td><td>");
         add_vector(page, json_object_get(rule, "shift"));
@@ -371,8 +358,8 @@ static void add_verdicts(rs_text *page, const json_t *groups)
     json_t *group;
     json_array_foreach(groups, i, group)
     {
-        rs_text_format(page, "%sline %lld: %s", i > 0 ? "<br>" : "", integer_of(group, "line"),
-                       string_of(group, "verdict"));
+        rs_text_format(page, "%sline %lld: %s", i > 0 ? "<br>" : "",
+                       rs_json_integer_of(group, "line"), rs_page_string(group, "verdict"));
     }
 }
 
@@ -394,16 +381,16 @@ static void add_overview(rs_text *page, const json_t *units)
         bool exact = true;
         json_array_foreach(references, i, r)
         {
-            transactions += integer_of(r, "transactions");
-            exact = exact && is_true(r, "exact");
+            transactions += rs_json_integer_of(r, "transactions");
+            exact = exact && rs_json_flag_of(r, "exact");
         }
         rs_text_format(page, "<tr><td class=\"mono\"><a href=\"#unit-%zu\">", u);
-        rs_page_escaped(page, string_of(unit, "name"));
+        rs_page_escaped(page, rs_page_string(unit, "name"));
         rs_text_format(page,
                        "</a></td><td class=\"number\">%lld</td><td class=\"number\">%zu</td>"
                        "<td class=\"number\">%s%lld</td><td>",
-                       integer_of(unit, "line"), json_array_size(references), exact ? "" : "up to ",
-                       transactions);
+                       rs_json_integer_of(unit, "line"), json_array_size(references),
+                       exact ? "" : "up to ", transactions);
         add_verdicts(page, json_object_get(unit, "groups"));
         rs_text_add_string(page, "</td></tr>\n");
     }
@@ -415,10 +402,10 @@ static void add_unit(rs_text *page, const json_t *unit, size_t number)
     size_t i;
     json_t *value;
     rs_text_format(page, "<h2 id=\"unit-%zu\">%s <code>", number,
-                   is_true(unit, "kernel") ? "Kernel" : "Function");
-    rs_page_escaped(page, string_of(unit, "name"));
+                   rs_json_flag_of(unit, "kernel") ? "Kernel" : "Function");
+    rs_page_escaped(page, rs_page_string(unit, "name"));
     rs_text_format(page, "</code> <span class=\"soft\">line %lld</span></h2>\n",
-                   integer_of(unit, "line"));
+                   rs_json_integer_of(unit, "line"));
     add_loops(page, json_object_get(unit, "loops"));
     rs_text_add_string(page, "<h3>References</h3>\n");
     json_array_foreach(json_object_get(unit, "references"), i, value) add_reference(page, value);
@@ -438,9 +425,9 @@ static void add_notes(rs_text *page, const json_t *notes)
     json_array_foreach(notes, i, note)
     {
         rs_text_add_string(page, "<li><code>");
-        rs_page_escaped(page, string_of(note, "file"));
-        rs_text_format(page, ":%lld</code> ", integer_of(note, "line"));
-        rs_page_escaped(page, string_of(note, "sentence"));
+        rs_page_escaped(page, rs_page_string(note, "file"));
+        rs_text_format(page, ":%lld</code> ", rs_json_integer_of(note, "line"));
+        rs_page_escaped(page, rs_page_string(note, "sentence"));
         rs_text_add_string(page, "</li>\n");
     }
     rs_text_add_string(page, "</ul>\n");
@@ -452,11 +439,11 @@ void rs_analysis_html(rs_text *page, const json_t *reply)
     json_t *value;
     rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                              "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    rs_page_escaped(page, string_of(reply, "file"));
+    rs_page_escaped(page, rs_page_string(reply, "file"));
     rs_text_format(page, ": access patterns</title>\n<style>%s%s</style></head><body>\n",
                    rs_page_style, rs_analyze_style);
     rs_text_add_string(page, "<h1>Access patterns of ");
-    rs_page_escaped(page, string_of(reply, "file"));
+    rs_page_escaped(page, rs_page_string(reply, "file"));
     rs_text_format(
         page,
         "</h1>\n<p class=\"soft\">%s. Columns of M that are between threads are shaded, "
@@ -468,7 +455,7 @@ void rs_analysis_html(rs_text *page, const json_t *reply)
         "style=\"background:#5b6676\"></span>several</span>; the number is the step "
         "within the thread. Where the last two subscripts are 0 is a frame. Parameters and "
         "strides above %d are drawn as %d.</p>\n",
-        string_of(reply, "language"), LARGEST, LARGEST);
+        rs_page_string(reply, "language"), LARGEST, LARGEST);
     if (json_array_size(json_object_get(reply, "units")) == 0)
         rs_text_add_string(page, "<p>No kernel and no loop that touches an array was found.</p>\n");
     add_overview(page, json_object_get(reply, "units"));

@@ -267,7 +267,7 @@ static bool has_loop(const json_t *reply, const char *name)
     {
         json_array_foreach(json_object_get(unit, "loops"), l, loop)
         {
-            if (strcmp(json_string_value(json_object_get(loop, "name")), name) == 0)
+            if (strcmp(rs_json_string_of(loop, "name"), name) == 0)
                 return true;
         }
     }
@@ -279,7 +279,7 @@ static int check_threads(const char *verb, const settings *s, const json_t *repl
 {
     size_t i;
     json_t *name;
-    if (s->apply != NULL || !json_is_true(json_object_get(reply, "readable")))
+    if (s->apply != NULL || !rs_json_flag_of(reply, "readable"))
         return RS_EXIT_DONE;
     json_array_foreach(json_object_get(s->request, "threads"), i, name)
     {
@@ -298,9 +298,8 @@ static void print_notes(const json_t *reply)
     size_t i;
     json_t *note;
     json_array_foreach(json_object_get(reply, "notes"), i, note)
-        fprintf(stderr, "%s:%lld: %s\n", json_string_value(json_object_get(note, "file")),
-                (long long)json_integer_value(json_object_get(note, "line")),
-                json_string_value(json_object_get(note, "sentence")));
+        fprintf(stderr, "%s:%lld: %s\n", rs_json_string_of(note, "file"),
+                rs_json_integer_of(note, "line"), rs_json_string_of(note, "sentence"));
 }
 
 static int write_text(const char *verb, const char *output, const rs_text *text)
@@ -333,7 +332,7 @@ static int write_application(const char *verb, const settings *s, const json_t *
 {
     rs_text source = RS_TEXT_EMPTY, report = RS_TEXT_EMPTY;
     int exit_status = RS_EXIT_DONE;
-    rs_text_add_string(&source, json_string_value(json_object_get(reply, "source")));
+    rs_text_add_string(&source, rs_json_string_of(reply, "source"));
     s->apply->report(&report, reply);
     if (s->output != NULL || !s->json)
         exit_status = write_text(verb, s->output, &source);
@@ -413,7 +412,7 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
     if (exit_status == RS_EXIT_DONE) {
         print_notes(reply);
         exit_status = write_reply(verb, s, reply);
-        if (exit_status == RS_EXIT_DONE && !json_is_true(json_object_get(reply, "readable")))
+        if (exit_status == RS_EXIT_DONE && !rs_json_flag_of(reply, "readable"))
             exit_status = RS_EXIT_FAILED;
     }
     json_decref(reply);

@@ -160,24 +160,23 @@ static void print_arguments(const char *file, const json_t *reply)
     }
     json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
     {
-        const char *kernel_name = json_string_value(json_object_get(kernel, "name"));
-        const char *whole = json_string_value(json_object_get(kernel, "reason"));
+        const char *kernel_name = rs_json_string_of(kernel, "name");
+        const char *whole = rs_json_string_of(kernel, "reason");
         if (whole != NULL)
             fprintf(stderr, "%s: kept: %s:%lld: %s\n", kernel_name,
-                    json_string_value(json_object_get(kernel, "file")),
-                    (long long)json_integer_value(json_object_get(kernel, "line")), whole);
+                    rs_json_string_of(kernel, "file"), rs_json_integer_of(kernel, "line"), whole);
         json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
         {
             count++;
-            const char *name = json_string_value(json_object_get(argument, "name"));
-            const char *reason = json_string_value(json_object_get(argument, "reason"));
+            const char *name = rs_json_string_of(argument, "name");
+            const char *reason = rs_json_string_of(argument, "reason");
             if (reason == NULL)
                 fprintf(stderr, "%s.%s: transformed to \"%s\"\n", kernel_name, name,
-                        json_string_value(json_object_get(argument, "layout")));
+                        rs_json_string_of(argument, "layout"));
             else
                 fprintf(stderr, "%s.%s: kept: %s:%lld: %s\n", kernel_name, name,
-                        json_string_value(json_object_get(argument, "file")),
-                        (long long)json_integer_value(json_object_get(argument, "line")), reason);
+                        rs_json_string_of(argument, "file"), rs_json_integer_of(argument, "line"),
+                        reason);
         }
     }
     if (count == 0)
@@ -191,33 +190,30 @@ static void print_references(const json_t *reply)
     json_t *kernel, *reference;
     json_array_foreach(json_object_get(reply, "kernels"), k, kernel)
     {
-        const char *name = json_string_value(json_object_get(kernel, "name"));
+        const char *name = rs_json_string_of(kernel, "name");
         const json_t *order = json_object_get(kernel, "order_argument");
         const json_t *stays = json_object_get(kernel, "threads_stay");
         json_array_foreach(json_object_get(kernel, "references"), i, reference)
         {
-            const char *array = json_string_value(json_object_get(reference, "array"));
-            const char *reason = json_string_value(json_object_get(reference, "reason"));
+            const char *array = rs_json_string_of(reference, "array");
+            const char *reason = rs_json_string_of(reference, "reason");
             if (reason == NULL)
                 fprintf(stderr, "%s.%s: reordered: slots are argument %lld, their index %lld\n",
-                        name, array,
-                        json_integer_value(json_object_get(reference, "slots_argument")),
-                        json_integer_value(json_object_get(reference, "index_argument")));
+                        name, array, rs_json_integer_of(reference, "slots_argument"),
+                        rs_json_integer_of(reference, "index_argument"));
             else
                 fprintf(stderr, "%s.%s: kept: %s:%lld: %s\n", name, array,
-                        json_string_value(json_object_get(reference, "file")),
-                        json_integer_value(json_object_get(reference, "line")), reason);
+                        rs_json_string_of(reference, "file"), rs_json_integer_of(reference, "line"),
+                        reason);
         }
         if (stays != NULL)
             fprintf(stderr, "%s: the threads stay: %s:%lld: %s\n", name,
-                    json_string_value(json_object_get(stays, "file")),
-                    json_integer_value(json_object_get(stays, "line")),
-                    json_string_value(json_object_get(stays, "reason")));
+                    rs_json_string_of(stays, "file"), rs_json_integer_of(stays, "line"),
+                    rs_json_string_of(stays, "reason"));
         else if (order != NULL)
             fprintf(stderr,
                     "%s: the threads move: their order is argument %lld, their number %lld\n", name,
-                    json_integer_value(order),
-                    json_integer_value(json_object_get(kernel, "threads_argument")));
+                    json_integer_value(order), rs_json_integer_of(kernel, "threads_argument"));
     }
 }
 
@@ -225,8 +221,8 @@ static void print_references(const json_t *reply)
 static int write_reply(const char *verb, const settings *s, const json_t *reply,
                        const rs_text *original)
 {
-    const char *text = json_string_value(json_object_get(reply, "source"));
-    const char *header = json_string_value(json_object_get(reply, "header"));
+    const char *text = rs_json_string_of(reply, "source");
+    const char *header = rs_json_string_of(reply, "header");
     char *dump = NULL;
     if (header == NULL)
         header = "/* Restride transformed nothing. */\n";
@@ -313,11 +309,11 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_decref(request);
     if (status != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
-    const char *error = json_string_value(json_object_get(reply, "error"));
-    const char *reason = json_string_value(json_object_get(reply, "reason"));
+    const char *error = rs_json_string_of(reply, "error");
+    const char *reason = rs_json_string_of(reply, "reason");
     int exit_status;
     if (error != NULL) {
-        bool usage = json_is_true(json_object_get(reply, "bad_request"));
+        bool usage = rs_json_flag_of(reply, "bad_request");
         exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
     } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
         rs_text place = RS_TEXT_EMPTY;
