@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "console/fail.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/parts.h"
 #include "console/progress.h"

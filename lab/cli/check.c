@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "lab/cli/analyzer.h"
 #include "lab/cli/check_run.h"
 

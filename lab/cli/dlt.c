@@ -2,7 +2,6 @@
 #include "lab/cli/dlt.h"
 #include "base/json.h"
 #include "console/fail.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "lab/sim/transformer.h"
 

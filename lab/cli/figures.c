@@ -2,7 +2,6 @@
 #include "console/bench_device.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "console/progress.h"
 #include "lab/cli/figure_lab.h"

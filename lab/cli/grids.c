@@ -9,7 +9,6 @@
 #include "console/bench_device.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "console/plot.h"
 #include "console/progress.h"

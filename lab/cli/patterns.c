@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "lab/cli/analyzer.h"
 #include "lab/cli/lab.h"

@@ -5,8 +5,6 @@
 #include "base/json.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/plot.h"
 #include "console/progress.h"
@@ -14,7 +12,7 @@
 #include "lab/cli/lab.h"
 #include "lab/probe/measure.h"
 #ifdef RESTRIDE_HAVE_CONFIG
-#include "cli/sim_report.h"
+#include "cli/sim.h"
 #include "lab/probe/description.h"
 #include "lab/probe/model.h"
 #endif

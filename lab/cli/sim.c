@@ -1,8 +1,7 @@
 /* restride-lab sim: how many accesses of warps a second the model of a memory takes. */
+#include "cli/sim.h"
 #include "base/json.h"
-#include "cli/sim_report.h"
 #include "console/fail.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/progress.h"
 #include "lab/cli/lab.h"

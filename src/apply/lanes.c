@@ -4,7 +4,6 @@
 #include "source/query.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- strings and values ---- */
 

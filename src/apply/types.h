@@ -4,7 +4,6 @@
 
 #include <clang-c/Index.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef enum {
     RS_KIND_NONE,

@@ -3,7 +3,6 @@
 
 #include "base/arithmetic.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_TRIES = 60000, CANDIDATES = 14 };

@@ -1,10 +1,8 @@
 /* The kernel with vectors, and those that pack its copies and unpack them. */
 #include "apply/body.h"
 #include "apply/types.h"
-#include "source/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- copies ---- */

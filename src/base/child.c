@@ -1,7 +1,7 @@
 /*
- * Runs a program as a child process. The three streams are unnamed temporary files instead of
- * pipes: no stream can fill up while another one is waited for, and a child that does not read its
- * input raises no signal here.
+ * Runs a program as a child process, and tells whether a process still runs. The three streams are
+ * unnamed temporary files instead of pipes: no stream can fill up while another one is waited for,
+ * and a child that does not read its input raises no signal here.
  */
 #include "base/child.h"
 
@@ -113,4 +113,39 @@ restride_status rs_child_run(char *const arguments[], const char *input, size_t 
         if (streams[i] != NULL)
             fclose(streams[i]);
     return status;
+}
+
+/* ---- whether a process still runs ---- */
+
+static unsigned long long read_start(const char *path, long *process)
+{
+    char line[1024], state = 'X';
+    unsigned long long ticks = 0;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    line[fread(line, 1, sizeof line - 1, file)] = '\0';
+    fclose(file);
+    /* The name in parentheses may have any character; the start is the 22nd word. */
+    const char *rest = strrchr(line, ')');
+    if (rest == NULL || sscanf(rest + 1,
+                               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                               "%*s %*s %*s %llu",
+                               &state, &ticks) != 2)
+        return 0;
+    *process = strtol(line, NULL, 10);
+    return state == 'Z' || state == 'X' ? 0 : ticks;
+}
+
+unsigned long long rs_process_start(long process)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", process);
+    return read_start(path, &process);
+}
+
+unsigned long long rs_process_own_start(long *process)
+{
+    *process = (long)getpid();
+    return read_start("/proc/self/stat", process);
 }

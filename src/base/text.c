@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -239,4 +240,17 @@ restride_status rs_text_write_file(const char *path, const char *bytes, size_t c
     bool written = is_special(path) ? write_and_close(fopen(path, "we"), bytes, count)
                                     : write_and_rename(path, bytes, count);
     return written ? RESTRIDE_OK : fail_writing(path);
+}
+
+bool rs_file_signature(const char *path, char signature[RS_SIGNATURE_SIZE])
+{
+    rs_text text = RS_TEXT_EMPTY;
+    if (rs_text_read_file(&text, path) != RESTRIDE_OK)
+        return false;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    snprintf(signature, RS_SIGNATURE_SIZE, "%zu %016" PRIx64, text.size, hash);
+    rs_text_free(&text);
+    return true;
 }

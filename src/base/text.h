@@ -46,4 +46,9 @@ restride_status rs_text_write_file(const char *path, const char *bytes, size_t c
 /* Whether a file could be written there, without a change to what is there now. */
 restride_status rs_text_try_file(const char *path);
 
+enum { RS_SIGNATURE_SIZE = 48 };
+
+/* The signature of a file's content; false when it is not a file that can be read. */
+bool rs_file_signature(const char *path, char signature[RS_SIGNATURE_SIZE]);
+
 #endif

@@ -2,9 +2,7 @@
 #include "cli/array.h"
 #include "base/arithmetic.h"
 #include "base/json.h"
-#include "cli/memory.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/progress.h"
 #include "file/mark.h"
 

@@ -5,11 +5,11 @@
 #ifndef RS_CLI_ARRAY_H
 #define RS_CLI_ARRAY_H
 
-#include "console/numbers.h"
 #include "console/options.h"
 #include "file/file.h"
 #include "file/journaled.h"
 #include "file/npy.h"
+#include <stddef.h>
 
 enum { RS_ARRAY_MAX_RANK = RS_NPY_MAX_RANK };
 
@@ -106,5 +106,9 @@ int rs_array_convert(rs_file_array *array, const rs_array_run *run);
 
 /* "3 x 4" */
 void rs_array_write_shape(char *text, size_t size, int rank, const size_t shape[]);
+
+/* The machine's memory, or the limit of this process's control group where that is less; SIZE_MAX
+ * when neither is known. */
+size_t rs_cli_memory(void);
 
 #endif

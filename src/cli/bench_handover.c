@@ -1,5 +1,5 @@
-/* Two threads hand a cache line over in turns; see bench_host.h. */
-#include "cli/bench_host.h"
+/* Two threads hand a cache line over in turns; see bench.h. */
+#include "cli/bench.h"
 #include "console/progress.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* See bench_host.h. */
-#include "cli/bench_host.h"
+/* See bench.h. */
+#include "cli/bench.h"
 
 #include "base/arithmetic.h"
 #include "console/progress.h"

@@ -2,7 +2,6 @@
 #include "base/arithmetic.h"
 #include "cli/bench.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "engine/opencl/measure.h"
 #include "layout/layout.h"

@@ -4,14 +4,11 @@
 #include "console/bench_device.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/progress.h"
 #include "restride/transfer.h"
 
 #include <jansson.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,9 @@
 /* restride bench transpose: the speed of in-place transposition beside that of a copy. */
-#include "base/arithmetic.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/bench.h"
-#include "cli/bench_host.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/progress.h"
 #include "restride/restride.h"

@@ -5,6 +5,10 @@
 #ifndef RS_CLI_CLI_H
 #define RS_CLI_CLI_H
 
+#include "layout/layout.h"
+
+#include <stdbool.h>
+
 int rs_verb_analyze(int argc, char **argv);
 int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
@@ -17,5 +21,10 @@ int rs_verb_show(int argc, char **argv);
 int rs_verb_sim(int argc, char **argv);
 int rs_verb_tune(int argc, char **argv);
 int rs_verb_transpose(int argc, char **argv);
+
+/* Of a layout that is spread over processes: prints who holds what, and with `to` (else NULL) how
+ * much each process has for each other when the array goes there. Returns the exit status. */
+int rs_show_spread(const char *verb, const restride_layout *layout, const restride_layout *to,
+                   bool json);
 
 #endif

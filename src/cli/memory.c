@@ -1,10 +1,10 @@
 /*
- * Memory and control groups; see memory.h. /proc/self/cgroup has a line "NUMBER:CONTROLLERS:PATH"
+ * Memory and control groups; see array.h. /proc/self/cgroup has a line "NUMBER:CONTROLLERS:PATH"
  * for each hierarchy; that of version 2 has no controllers. A limit of an outer group is not looked
  * for: containers see their own group as the root.
  */
-#include "cli/memory.h"
 #include "base/text.h"
+#include "cli/array.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "cli/reorder.h"
 #include "irregular/irregular.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Pixels. */

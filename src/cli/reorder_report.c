@@ -2,7 +2,6 @@
 #include "cli/reorder.h"
 
 #include "console/fail.h"
-#include "console/json.h"
 
 #include <stdint.h>
 #include <stdio.h>

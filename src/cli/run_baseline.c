@@ -4,9 +4,6 @@
 #include "base/json.h"
 #include "base/text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 restride_status rs_run_report_read(json_t **report, const char *path)
 {
     rs_text text = RS_TEXT_EMPTY;

@@ -1,10 +1,9 @@
 /* Gathers the parts of a run's report, which each process wrote. */
 #include "cli/run_report.h"
 
+#include "base/child.h"
 #include "base/json.h"
-#include "base/running.h"
 #include "base/text.h"
-#include "console/page.h"
 #include "restride/version.h"
 
 #include <dirent.h>

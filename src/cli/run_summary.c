@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "console/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What the layout gained against the baseline, when there is one. */

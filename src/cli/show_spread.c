@@ -1,8 +1,7 @@
-/* Drawings of layouts over processes: see show_spread.h. */
-#include "cli/show_spread.h"
+/* Drawings of layouts over processes: see cli.h. */
 #include "base/arithmetic.h"
+#include "cli/cli.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "distributed/counts.h"
 
 #include <stdio.h>

@@ -2,11 +2,8 @@
  * restride sim KERNEL.cl: what layouts of a kernel's arrays would do on a device. The kernel is run
  * once, in Oclgrind; every access goes to the model of each layout as it is recorded.
  */
-#include "cli/sim_kernel.h"
-#include "cli/sim_launch.h"
-#include "cli/sim_report.h"
+#include "cli/sim.h"
 #include "console/fail.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "layout/layout.h"
 #include "sim/replay.h"

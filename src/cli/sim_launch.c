@@ -3,8 +3,8 @@
  * with the file, the kernel, its extents and the values of its parameters. Both, and what it says,
  * are files of a temporary folder; the recording comes through a pipe.
  */
-#include "cli/sim_launch.h"
 #include "base/folder.h"
+#include "cli/sim.h"
 #include "console/parts.h"
 #include "sim/trace_format.h"
 

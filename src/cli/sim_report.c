@@ -1,7 +1,7 @@
-/* The report of restride sim; see sim_report.h. */
-#include "cli/sim_report.h"
+/* The report of restride sim; see sim.h. */
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/sim.h"
 #include "console/fail.h"
 #include "console/page.h"
 #include "console/plot.h"

@@ -1,8 +1,8 @@
-/* Parameters of a kernel and their values; see sim_signature.h. */
-#include "cli/sim_signature.h"
+/* Parameters of a kernel and their values; see sim.h. */
 #include "base/arithmetic.h"
 #include "base/child.h"
 #include "base/json.h"
+#include "cli/sim.h"
 #include "console/parts.h"
 #include "file/npy.h"
 #include "layout/record_json.h"

@@ -1,7 +1,7 @@
 /* See tune_problem.h. */
 #include "cli/tune_problem.h"
 #include "console/fail.h"
-#include "console/numbers.h"
+#include "console/options.h"
 #include "layout/layout.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef RS_CLI_TUNE_PROBLEM_H
 #define RS_CLI_TUNE_PROBLEM_H
 
-#include "console/numbers.h"
+#include "console/options.h"
 #include "restride/restride.h"
 
 #include <jansson.h>

@@ -6,7 +6,6 @@
 #include "layout/layout.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =

@@ -11,13 +11,11 @@
 #include "cli/doctor.h"
 #include "config/config.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "console/parts.h"
 #include "restride/transpose.h"
 #include "restride/version.h"
 
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>

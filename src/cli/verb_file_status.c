@@ -2,14 +2,11 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "file/journaled.h"
 #include "file/mark.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char usage[] =
     "usage: restride file-status FILE [--journal JOURNAL] [--json]\n"

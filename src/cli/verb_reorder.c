@@ -4,12 +4,10 @@
 #include "cli/reorder.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "file/npy.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* restride show EXPRESSION: draws a layout as text or SVG, or describes it as JSON. */
 #include "cli/cli.h"
-#include "cli/show_spread.h"
 #include "console/fail.h"
-#include "console/json.h"
 #include "console/options.h"
 #include "layout/picture.h"
 

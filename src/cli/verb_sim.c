@@ -1,9 +1,7 @@
 /* restride sim: what layouts would do on a device that need not be here. */
 #include "cli/cli.h"
-#include "cli/sim_kernel.h"
-#include "cli/sim_report.h"
+#include "cli/sim.h"
 #include "console/fail.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "layout/layout.h"
 #include "sim/kernel.h"

@@ -4,8 +4,6 @@
 #include "cli/tune_problem.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/progress.h"
 

@@ -1,6 +1,6 @@
-/* Numbers on the command line; see numbers.h. */
-#include "console/numbers.h"
+/* Numbers on the command line; see options.h. */
 #include "base/arithmetic.h"
+#include "console/options.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "console/options.h"
 
 #include "console/fail.h"
-#include "console/numbers.h"
 
 #include <errno.h>
 #include <stdio.h>

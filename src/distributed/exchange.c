@@ -1,8 +1,8 @@
 /*
- * Exchange in place: see exchange.h. Two chunks are under way. While one of them travels, the one
- * before it is copied from the scratch memory to where its like has left.
+ * Exchange in place: see redistribution.h. Two chunks are under way. While one of them travels, the
+ * one before it is copied from the scratch memory to where its like has left.
  */
-#include "distributed/exchange.h"
+#include "distributed/redistribution.h"
 
 #include <string.h>
 

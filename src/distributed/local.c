@@ -2,7 +2,6 @@
  * Local passes of a redistribution: see redistribution.h. Both sides are planned for several orders
  * of the dimensions, and the order is kept whose passes cost least on all processes together.
  */
-#include "base/status.h"
 #include "distributed/redistribution.h"
 #include "distributed/regroup.h"
 #include "transpose/cost.h"

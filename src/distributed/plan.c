@@ -1,6 +1,5 @@
 /* Public functions of redistributions: see redistribution.h. */
 #include "base/arithmetic.h"
-#include "base/json.h"
 #include "base/status.h"
 #include "distributed/redistribution.h"
 #include "transpose/fit.h"

@@ -13,7 +13,7 @@
 #define RS_DISTRIBUTED_REDISTRIBUTION_H
 
 #include "distributed/counts.h"
-#include "distributed/exchange.h"
+#include "distributed/group.h"
 #include "transpose/plan.h"
 
 enum { RS_LOCAL_PASSES = 3 };
@@ -28,6 +28,18 @@ typedef struct {
     restride_plan_options options; /* of the local passes */
     rs_counts counts;
 } rs_redistribution_task;
+
+/*
+ * `bytes` bytes at `send_at` go to process `to` while as many from process `from` come to
+ * `receive_at`, which may be the same place or one before it; -1: nobody.
+ */
+typedef struct {
+    int to;
+    int from;
+    size_t bytes;
+    size_t send_at;
+    size_t receive_at;
+} rs_message;
 
 typedef struct {
     restride_group *group;
@@ -51,5 +63,10 @@ restride_status rs_redistribution_plan_local(const rs_redistribution_task *task,
 /* Plans the messages, and the passes that bring parts into their order and out of it. */
 restride_status rs_redistribution_plan_messages(const rs_redistribution_task *task,
                                                 rs_redistribution *r);
+
+/* Carries the moves out, one after the other. What arrives while something leaves passes through
+ * `scratch`, which holds two chunks. After an error messages may be under way. */
+restride_status rs_exchange(restride_group *group, unsigned char *buffer, const rs_message moves[],
+                            size_t count, unsigned char *scratch, size_t chunk_bytes);
 
 #endif

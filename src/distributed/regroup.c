@@ -4,7 +4,6 @@
  * turn, each turn is a row; a last turn that is shorter is split off first and joined at the end.
  */
 #include "distributed/regroup.h"
-#include "base/arithmetic.h"
 #include "transpose/separate.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "file/mark.h"
 #include "file/sum.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "layout/record.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "layout/layout.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The members of a record by their sizes: a conversion moves bytes, whatever they mean. */

@@ -1,7 +1,6 @@
 /* Describes the included files of a source: see includes.h. */
 #include "rewrite/includes.h"
 
-#include "base/signature.h"
 #include "base/text.h"
 
 #include <stdlib.h>

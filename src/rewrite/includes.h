@@ -11,8 +11,8 @@
 #include <jansson.h>
 
 /*
- * {"files": {PATH: signature (base/signature.h)}, "absent": [PATH]}; paths are as cpp writes them,
- * relative to the working directory. *includes is NULL when that cannot be told.
+ * {"files": {PATH: signature (rs_file_signature())}, "absent": [PATH]}; paths are as cpp writes
+ * them, relative to the working directory. *includes is NULL when that cannot be told.
  */
 restride_status rs_includes_describe(const rs_flat *flat, const rs_options *options,
                                      json_t **includes);

@@ -6,7 +6,6 @@
 #include "source/words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static restride_status add_line(rs_source_lines *lines, size_t *capacity, rs_source_line line)
 {

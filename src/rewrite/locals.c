@@ -5,7 +5,6 @@
 #include "source/words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* So much is looked at in one source: no source can make it quadratic. */
 static const long long work_limit = 1LL << 26;

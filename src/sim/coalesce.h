@@ -6,7 +6,6 @@
 #ifndef RS_SIM_COALESCE_H
 #define RS_SIM_COALESCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -9,7 +9,6 @@
 #include "source/words.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

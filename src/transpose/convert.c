@@ -11,7 +11,6 @@
  * Tiles that do not divide each other have no common ones: then the way leads through a third
  * layout that does not tile that dimension.
  */
-#include "base/arithmetic.h"
 #include "layout/layout.h"
 #include "restride/plan.h"
 #include "transpose/factor.h"
@@ -19,7 +18,6 @@
 #include "transpose/separate.h"
 #include "transpose/tune.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_AXES = 64 };

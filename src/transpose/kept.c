@@ -4,7 +4,6 @@
  * plan without users whose last use is longest ago; where all have users it is not kept.
  */
 #include "transpose/kept.h"
-#include "base/status.h"
 #include "engine/stage.h"
 
 #include <pthread.h>

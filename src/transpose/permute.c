@@ -5,9 +5,6 @@
 #include "transpose/factor.h"
 #include "transpose/tune.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { MOST_RANK = 16 };
 
 static restride_status check_order(int rank, const size_t dims[], const int permutation[])

@@ -1,6 +1,5 @@
 /* Pieces, regions and trees of two layouts; see tree.h. */
 #include "transpose/tree.h"
-#include "base/arithmetic.h"
 
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "transpose/tune.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_PATHS = 6, MOST_EDGES = 32 };
 

@@ -9,7 +9,6 @@
  * as nobody puts others where the preprocessor would have found them first (rewrite/includes.h).
  * Its key has the working directory too.
  */
-#include "base/signature.h"
 #include "base/store.h"
 #include "base/text.h"
 #include "layer/core/rewriter.h"

@@ -1,9 +1,9 @@
 /* What the layer tells: see report.h. */
 #include "layer/core/report.h"
 
+#include "base/child.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/running.h"
 #include "layer/core/timing.h"
 
 #include <stdarg.h>

@@ -7,7 +7,6 @@
 
 #include "console/page.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "console/page.h"
 #include "programs/analyze/report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *element(const json_t *array, size_t index)

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
