@@ -14,7 +14,7 @@ first() {
     export RESTRIDE_WISDOM=
     # A program finds compiled kernels in ../lib.
     mkdir -p "$work/with/bin" "$work/without/bin"
-    cp "$build/tests/engine/time_first" "$build/src/engine/cuda/precompile/precompile" "$work/with/bin"
+    cp "$build"/tests/engine/time_{first,plans} "$work/with/bin"
     cp "$build/tests/engine/time_first" "$work/without/bin"
     [ ! -d "$build/lib/kernels" ] || ln -s "$(realpath "$build/lib")" "$work/with/lib"
     kinds() { # TITLE ENGINE with|without CACHES: each kind has a cache of its own
@@ -32,7 +32,7 @@ first() {
     kinds "CUDA, next process" cuda without cuda
     kinds "OpenCL, empty cache" opencl without opencl
     kinds "OpenCL, next process" opencl without opencl
-    XDG_CACHE_HOME=$work/random "$work/with/bin/precompile" 10000 1e6 times
+    XDG_CACHE_HOME=$work/random "$work/with/bin/time_plans" cuda 10000 1e6
     rm -rf "$work"
 }
 if [ "${2:-}" = first ]; then

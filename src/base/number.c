@@ -7,6 +7,7 @@
 #include "base/arithmetic.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 enum { TRIAL_BOUND = 4096 };
 
@@ -158,6 +159,37 @@ size_t rs_number_factor(size_t number, rs_prime_power factors[RS_NUMBER_MOST_PRI
     }
     add_large(&list, number);
     return list.count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const size_t *left = a;
+    const size_t *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+size_t rs_number_divisors(size_t number, size_t most, size_t *divisors, size_t room)
+{
+    if (most == 0 || room == 0)
+        return 0;
+    rs_prime_power factors[RS_NUMBER_MOST_PRIMES];
+    size_t factor_count = rs_number_factor(number, factors);
+    size_t count = 1;
+    divisors[0] = 1;
+    for (size_t i = 0; i < factor_count; i++) {
+        size_t begin = 0; /* those without this power of the prime, times the prime */
+        size_t end = count;
+        for (size_t e = 0; e < factors[i].exponent; e++) {
+            const size_t first = count;
+            for (size_t k = begin; k < end && count < room; k++)
+                if (divisors[k] <= most / factors[i].prime)
+                    divisors[count++] = divisors[k] * factors[i].prime;
+            begin = first;
+            end = count;
+        }
+    }
+    qsort(divisors, count, sizeof *divisors, compare);
+    return count;
 }
 
 size_t rs_number_order(size_t number, size_t modulus, size_t multiple,

@@ -44,6 +44,11 @@ enum { RS_NUMBER_MOST_PRIMES = 15, RS_NUMBER_MOST_EXPONENT = 63 };
 /* The prime factors of a number that is not 0, none for 1; returns how many there are. */
 size_t rs_number_factor(size_t number, rs_prime_power factors[RS_NUMBER_MOST_PRIMES]);
 
+/* The divisors of a number that is not 0 up to `most`, in ascending order; returns how many there
+ * are. Where there are more than `room`, which no number below 10^9 has from 1344 on, some are
+ * missing. */
+size_t rs_number_divisors(size_t number, size_t most, size_t *divisors, size_t room);
+
 /*
  * The least power of `number` that is 1 modulo `modulus`, with which it has no common divisor.
  * `multiple` is a multiple of the result, and `factors` are its prime factors.

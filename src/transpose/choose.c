@@ -110,12 +110,14 @@ static void weigh(rs_stage_choice *choice, const rs_problem *problem, double too
                        : add_costs(choice, &problem->traits, problem->matrices->unit, too_high);
 }
 
+/* False when the method does not suit the problem, or costs too much. */
 static bool build(rs_stage_choice *choice, const rs_problem *problem, const rs_method *method,
                   rs_tiles tiles, double too_high)
 {
     choice->method = method->name;
     choice->tiles = tiles;
     choice->count = 0;
+    choice->highest = too_high;
     choice->why[0] = '\0';
     if (!method->build(choice, problem, tiles))
         return false;
@@ -139,6 +141,7 @@ typedef struct {
     size_t considered;
     size_t least_scratch; /* of what was considered, while nothing keeps within the limit */
     bool spread;          /* candidates of a method must differ */
+    double highest;       /* what costs as much or more is of no use */
     size_t most;
     size_t count;
     candidate best[MOST_CANDIDATES + 1]; /* the cheapest first, and room for one more */
@@ -180,25 +183,26 @@ static void thin_out(search *s)
         }
 }
 
+/* What costs as much comes too late: all places are taken by cheaper ones, or it is of no use. */
+static double too_high(const search *s)
+{
+    return s->count > 0 && s->count == s->most ? s->best[s->count - 1].cost : s->highest;
+}
+
+/* Stages that together cost that much at least. */
 static size_t find_beaten(const search *s)
 {
+    const double cost = too_high(s);
     size_t stages = 0;
     while (stages <= RS_CHOICE_MOST_TASKS &&
-           rs_cost_least(&s->problem->traits, stages, s->problem->matrices->unit) <
-               s->best[s->count - 1].cost)
+           rs_cost_least(&s->problem->traits, stages, s->problem->matrices->unit) < cost)
         stages++;
     return stages;
 }
 
-/* Whether all places are taken by cheaper ones. */
-static bool comes_too_late(const search *s, const candidate *added)
-{
-    return s->count == s->most && added->cost >= s->best[s->count - 1].cost;
-}
-
 static void insert(search *s, const candidate *added)
 {
-    if (comes_too_late(s, added))
+    if (added->cost >= too_high(s))
         return;
     size_t place = s->count;
     while (place > 0 && s->best[place - 1].cost > added->cost)
@@ -210,20 +214,19 @@ static void insert(search *s, const candidate *added)
         thin_out(s);
     if (s->count > s->most)
         s->count = s->most;
-    s->offers.beaten = s->count == s->most ? find_beaten(s) : SIZE_MAX;
+    s->offers.beaten = find_beaten(s);
 }
 
 static void take(rs_offers *offers, const rs_method *method, rs_tiles tiles)
 {
     search *s = (search *)offers;
     s->considered++;
-    double too_high = s->count == s->most ? s->best[s->count - 1].cost : INFINITY;
-    if (!build(&s->trial, s->problem, method, tiles, too_high))
+    if (!build(&s->trial, s->problem, method, tiles, too_high(s)))
         return;
     const candidate added = {method, tiles, s->trial.cost};
     if (added.cost < RS_COST_IMPOSSIBLE) {
         insert(s, &added);
-    } else if (s->count == 0) {
+    } else if (s->count == 0 && s->highest >= RS_COST_IMPOSSIBLE) {
         size_t scratch = least_scratch(&s->trial, &s->problem->traits);
         s->least_scratch = scratch < s->least_scratch ? scratch : s->least_scratch;
     }
@@ -235,21 +238,23 @@ static bool is_beaten(const search *s, const rs_method *method)
     return method->least_stages >= s->offers.beaten;
 }
 
-static void begin(search *s, const rs_problem *problem, size_t most)
+static void begin(search *s, const rs_problem *problem, size_t most, double highest)
 {
-    s->offers = (rs_offers){take, SIZE_MAX};
     s->problem = problem;
     s->considered = 0;
     s->least_scratch = SIZE_MAX;
     s->spread = most > 1;
+    s->highest = highest;
     s->most = most;
     s->count = 0;
+    s->offers = (rs_offers){take, find_beaten(s)};
 }
 
 /* `named` may be NULL. */
-static void look(search *s, const rs_problem *problem, const rs_method *named, size_t most)
+static void look(search *s, const rs_problem *problem, const rs_method *named, size_t most,
+                 double highest)
 {
-    begin(s, problem, most);
+    begin(s, problem, most, highest);
     for (size_t i = 0; i < rs_methods_count(); i++) {
         const rs_method *method = rs_methods_at(i);
         if (named != NULL ? method == named : !method->only_when_named && !is_beaten(s, method))
@@ -258,17 +263,17 @@ static void look(search *s, const rs_problem *problem, const rs_method *named, s
 }
 
 double rs_choose_price(const rs_matrices *matrices, const rs_engine_traits *traits,
-                       const restride_plan_options *options)
+                       const restride_plan_options *options, double highest)
 {
     rs_problem problem = make_problem(matrices, traits, options);
     problem.roughly = options == NULL || options->run_bytes <= traits->line_bytes;
     search s;
-    look(&s, &problem, NULL, 1);
-    if (s.count == 0 && problem.roughly) {
+    look(&s, &problem, NULL, 1, highest);
+    if (s.count == 0 && problem.roughly && highest >= RS_COST_IMPOSSIBLE) {
         problem.roughly = false;
-        look(&s, &problem, NULL, 1);
+        look(&s, &problem, NULL, 1, highest);
     }
-    return s.count == 0 ? RS_COST_IMPOSSIBLE : s.best[0].cost;
+    return s.count == 0 ? highest : s.best[0].cost;
 }
 
 /* The methods that may do with one stage, which offer one proposal each. */
@@ -277,7 +282,7 @@ double rs_choose_bound(const rs_matrices *matrices, const rs_engine_traits *trai
 {
     const rs_problem problem = make_problem(matrices, traits, options);
     search s;
-    begin(&s, &problem, 1);
+    begin(&s, &problem, 1, RS_COST_IMPOSSIBLE);
     for (size_t i = 0; i < rs_methods_count(); i++) {
         const rs_method *method = rs_methods_at(i);
         if (method->least_stages < 2 && !method->only_when_named && !is_beaten(&s, method))
@@ -308,7 +313,8 @@ static void explain_gain(rs_stage_choice *choice, const rs_problem *problem,
     if (options->scratch_bytes <= less.scratch_limit)
         return;
     search s;
-    look(&s, &less, options->method == NULL ? NULL : rs_methods_find(options->method), 1);
+    look(&s, &less, options->method == NULL ? NULL : rs_methods_find(options->method), 1,
+         RS_COST_IMPOSSIBLE);
     size_t length = strlen(choice->why);
     char *end = choice->why + length;
     size_t room = sizeof choice->why - length;
@@ -356,7 +362,7 @@ restride_status rs_choose_transpose(rs_stage_choice *choice, const rs_matrices *
         return status;
     const rs_problem problem = make_problem(matrices, traits, options);
     search s;
-    look(&s, &problem, named, 1);
+    look(&s, &problem, named, 1, RS_COST_IMPOSSIBLE);
     if (s.count == 0)
         return fail_nothing_found(&problem, named, s.least_scratch);
     build(choice, &problem, s.best[0].method, s.best[0].tiles, INFINITY);
@@ -390,7 +396,7 @@ size_t rs_choose_candidates(rs_stage_choice *choices, size_t most, const rs_matr
 {
     const rs_problem problem = make_problem(matrices, traits, options);
     search s;
-    look(&s, &problem, NULL, most < MOST_CANDIDATES ? most : MOST_CANDIDATES);
+    look(&s, &problem, NULL, most < MOST_CANDIDATES ? most : MOST_CANDIDATES, RS_COST_IMPOSSIBLE);
     for (size_t i = 0; i < s.count; i++) {
         choices[i] = (rs_stage_choice){0};
         build(&choices[i], &problem, s.best[i].method, s.best[i].tiles, INFINITY);

@@ -26,11 +26,12 @@ restride_status rs_choose_transpose(rs_stage_choice *choice, const rs_matrices *
 
 /*
  * What the cheapest stages cost, nearly: of the tile sizes those alone are compared that are seldom
- * beaten in memory; in files, all. RS_COST_IMPOSSIBLE when no plan keeps within the limit. And what
- * they cost at least, in far less time; *exact tells that this is what they cost.
+ * beaten in memory; in files, all. `highest` when none of them costs less; RS_COST_IMPOSSIBLE as
+ * `highest` asks for any that keep within the limit. And what they cost at least, in far less time;
+ * *exact tells that this is what they cost.
  */
 double rs_choose_price(const rs_matrices *matrices, const rs_engine_traits *traits,
-                       const restride_plan_options *options);
+                       const restride_plan_options *options, double highest);
 double rs_choose_bound(const rs_matrices *matrices, const rs_engine_traits *traits,
                        const restride_plan_options *options, bool *exact);
 

@@ -87,19 +87,6 @@ void rs_factor_add_path(rs_sequence *steps, const rs_strided_part *context,
     }
 }
 
-static restride_status find_path(rs_path *path, const rs_sequence *steps,
-                                 const rs_strided_part *context, const rs_axis_order *a)
-{
-    size_t count;
-    restride_status status = rs_paths_find(path, 1, &count, steps, context, a);
-    if (status == RESTRIDE_OK && count == 0)
-        status = rs_fail(RESTRIDE_UNSUPPORTED,
-                         "No sequence of transpositions keeps within %zu bytes of scratch memory; "
-                         "grant more.",
-                         steps->budget);
-    return status;
-}
-
 /* ---- wisdom ---- */
 
 /* Whether a path, which may come from a file, leads from an arrangement to the order to reach. */
@@ -136,40 +123,24 @@ static restride_status note(rs_guidance *guidance, rs_arena *arena, const rs_str
     return RESTRIDE_OK;
 }
 
-/* The path that wisdom has, or the cheapest. */
-static restride_status choose_path(rs_path *path, const rs_sequence *steps,
-                                   const rs_strided_part *context, const rs_axis_order *a)
+/* The path that wisdom has; an empty one where it has none. */
+static restride_status ask_wisdom(rs_path *path, const rs_sequence *steps,
+                                  const rs_strided_part *context, const rs_axis_order *a)
 {
     rs_guidance *guidance = steps->guidance;
+    path->count = 0;
     if (guidance == NULL || !has_choice(a))
-        return find_path(path, steps, context, a);
+        return RESTRIDE_OK;
     restride_status status = note(guidance, steps->arena, context, a);
     if (status == RESTRIDE_OK)
         status = rs_wisdom_find_path(path, guidance->engine, a, context->outer, &steps->traits);
-    if (status != RESTRIDE_OK)
-        return status;
-    if (path->count == 0 || !leads_there(a, path))
-        return find_path(path, steps, context, a);
-    guidance->orders_followed++;
-    return RESTRIDE_OK;
+    if (status == RESTRIDE_OK && path->count != 0 && !leads_there(a, path))
+        path->count = 0;
+    guidance->orders_followed += path->count != 0;
+    return status;
 }
 
 /* ---- all axes at once ---- */
-
-/* What the transpositions of a path cost, in passes over the array. */
-static double path_price(const rs_sequence *steps, const rs_strided_part *context,
-                         const rs_axis_order *arrangement, const rs_path *path)
-{
-    rs_axis_order a = *arrangement;
-    double price = 0;
-    for (size_t i = 0; i < path->count; i++) {
-        rs_matrices m = rs_arrangement_matrices(&a, &path->exchanges[i]);
-        m.batch *= context->outer;
-        price += rs_sequence_price(steps, &m);
-        rs_arrangement_apply(&a, &path->exchanges[i]);
-    }
-    return price;
-}
 
 typedef struct {
     const rs_sequence *steps;
@@ -198,25 +169,43 @@ static rs_transpose_task task_of(const rs_axis_order *a, rs_piece *pieces)
     return task;
 }
 
-/* Adds a path, or the stages that take all axes at once where they are cheaper. */
-static void add_cheapest(rs_sequence *steps, const rs_strided_part *part, const rs_axis_order *a,
-                         const rs_path *path)
+/* The stages that take all axes at once; none on the host. */
+static void find_passes(rs_passes *passes, const rs_sequence *steps, const rs_strided_part *part,
+                        const rs_axis_order *a)
 {
     rs_piece pieces[RS_FACTOR_MOST_EXACT];
     const rs_transpose_task task = task_of(a, pieces);
     const pricing_context context = {steps, part};
     const rs_passes_pricing pricing = {price_task, &context, steps->traits.box_bytes};
-    rs_passes passes = {.price = RS_COST_IMPOSSIBLE};
+    *passes = (rs_passes){.price = RS_COST_IMPOSSIBLE};
     if (!rs_cost_is_host(&steps->traits))
-        rs_passes_find(&passes, &pricing, &task);
-    if (passes.price >= path_price(steps, part, a, path)) {
-        rs_factor_add_path(steps, part, a, path);
-        return;
-    }
-    for (size_t i = 0; i < passes.count; i++) {
+        rs_passes_find(passes, &pricing, &task);
+}
+
+/* Adds the cheapest path, or the stages that take all axes at once where they are cheaper. These
+ * are found sooner, and paths that cost more are not looked at. */
+static restride_status add_cheapest(rs_sequence *steps, const rs_strided_part *part,
+                                    const rs_axis_order *a)
+{
+    rs_passes passes;
+    rs_path path;
+    size_t count;
+    find_passes(&passes, steps, part, a);
+    restride_status status = rs_paths_find(&path, 1, &count, steps, part, a, passes.price);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (count != 0)
+        rs_factor_add_path(steps, part, a, &path);
+    else if (passes.count == 0)
+        return rs_fail(RESTRIDE_UNSUPPORTED,
+                       "No sequence of transpositions keeps within %zu bytes of scratch memory; "
+                       "grant more.",
+                       steps->budget);
+    for (size_t i = 0; count == 0 && i < passes.count; i++) {
         passes.tasks[i].pieces = passes.pieces[i];
         rs_sequence_task(steps, part, &passes.tasks[i]);
     }
+    return RESTRIDE_OK;
 }
 
 /* ---- many axes ---- */
@@ -235,7 +224,7 @@ static restride_status close_rs_arrangement_gaps(rs_sequence *steps, const rs_st
             continue;
         rs_matrices m = rs_arrangement_matrices(a, &e);
         m.batch *= context->outer;
-        double price_now = rs_sequence_price(steps, &m);
+        double price_now = rs_sequence_price(steps, &m, RS_COST_IMPOSSIBLE);
         if (price_now < RS_COST_IMPOSSIBLE && (left < best_gaps || price_now < best_price)) {
             best = e;
             best_gaps = left;
@@ -268,13 +257,11 @@ restride_status rs_factor_permutation(rs_sequence *steps, const rs_strided_part 
     if (status != RESTRIDE_OK || a.count < 2)
         return status;
     rs_path path;
-    size_t followed = steps->guidance == NULL ? 0 : steps->guidance->orders_followed;
-    status = choose_path(&path, steps, context, &a);
+    status = ask_wisdom(&path, steps, context, &a);
     if (status != RESTRIDE_OK)
         return status;
-    if (steps->guidance != NULL && steps->guidance->orders_followed > followed)
-        rs_factor_add_path(steps, context, &a, &path); /* as it was measured */
-    else
-        add_cheapest(steps, context, &a, &path);
+    if (path.count == 0)
+        return add_cheapest(steps, context, &a);
+    rs_factor_add_path(steps, context, &a, &path); /* as it was measured */
     return RESTRIDE_OK;
 }

@@ -23,6 +23,7 @@
 #include "transpose/device_methods.h"
 #include "transpose/offers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -327,12 +328,24 @@ static bool make_grid(grid *g, const rs_problem *problem, rs_tiles tiles)
     return true;
 }
 
+/* Moves the tiles of the columns, or of the rows, together. False when that leaves nothing to gain
+ * for `more` stages. */
+static bool begin_grid(rs_stage_choice *choice, const rs_problem *problem, const grid *g,
+                       bool columns, size_t more)
+{
+    if (columns)
+        add_chains(choice, problem, 1, problem->matrices->rows, g->cols, g->n * g->unit);
+    else
+        add_chains(choice, problem, g->rows, g->m, g->cols, g->n * g->unit);
+    const double least = rs_cost_least(&problem->traits, 1, g->unit);
+    return cost_of(&choice->tasks[0], problem) + (double)more * least < choice->highest;
+}
+
 static bool build_columns_first(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
-    if (!make_grid(&g, problem, tiles))
+    if (!make_grid(&g, problem, tiles) || !begin_grid(choice, problem, &g, true, 2))
         return false;
-    add_chains(choice, problem, 1, problem->matrices->rows, g.cols, g.n * g.unit);
     add_blocks(choice, problem, g.cols * g.rows, g.m, g.n);
     add_chains(choice, problem, g.cols, g.rows, g.n, g.m * g.unit);
     return true;
@@ -341,9 +354,8 @@ static bool build_columns_first(rs_stage_choice *choice, const rs_problem *probl
 static bool build_rows_first(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
-    if (!make_grid(&g, problem, tiles))
+    if (!make_grid(&g, problem, tiles) || !begin_grid(choice, problem, &g, false, 2))
         return false;
-    add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
     add_blocks(choice, problem, g.rows * g.cols, g.m, g.n);
     add_chains(choice, problem, 1, g.rows, problem->matrices->cols, g.m * g.unit);
     return true;
@@ -352,9 +364,8 @@ static bool build_rows_first(rs_stage_choice *choice, const rs_problem *problem,
 static bool build_four_stages(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
-    if (!make_grid(&g, problem, tiles))
+    if (!make_grid(&g, problem, tiles) || !begin_grid(choice, problem, &g, false, 3))
         return false;
-    add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
     add_blocks(choice, problem, g.rows * g.cols, g.m, g.n);
     add_chains(choice, problem, 1, g.rows, g.cols, g.m * g.n * g.unit);
     add_chains(choice, problem, g.cols, g.rows, g.n, g.m * g.unit);
@@ -364,9 +375,8 @@ static bool build_four_stages(rs_stage_choice *choice, const rs_problem *problem
 static bool build_fused_stages(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles)
 {
     grid g;
-    if (!make_grid(&g, problem, tiles))
+    if (!make_grid(&g, problem, tiles) || !begin_grid(choice, problem, &g, false, 2))
         return false;
-    add_chains(choice, problem, g.rows, g.m, g.cols, g.n * g.unit);
     rs_transpose_task *fused = rs_method_add_stage(choice, problem, RS_TRANSPOSE_FUSED);
     fused->rows = g.rows;
     fused->cols = g.cols;
@@ -388,6 +398,7 @@ typedef struct {
 static bool build_baseline(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles,
                            const baseline *way)
 {
+    choice->highest = INFINITY; /* that of what the stages are replaced with */
     if (!build_columns_first(choice, problem, tiles))
         return false;
     for (size_t i = 0; i < choice->count; i++) {

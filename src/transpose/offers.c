@@ -5,6 +5,7 @@
  */
 #include "transpose/offers.h"
 #include "base/arithmetic.h"
+#include "base/number.h"
 #include "transpose/cost.h"
 
 #include <stdint.h>
@@ -12,7 +13,8 @@
 enum {
     DENSE_PARTS = 384,   /* every size up to this one */
     DIVIDED_PARTS = 128, /* and the whole side divided by every number up to this one */
-    MOST_TRIALS = 4096,  /* divisions in search of the factors of a side */
+    FACTOR_RANGE = 4096, /* of the factors of a side */
+    MOST_DIVISORS = 2048,
     MOST_FACTORS = 16,
     LONGEST_LINES = 64, /* a super-element beyond gains nothing more */
     SHORT_LINES = 4,    /* and one of these is moved with the least work */
@@ -153,18 +155,16 @@ void rs_offer_column_blocks(const rs_method *method, const rs_problem *problem, 
     offer_parts(method, problem, offers, false);
 }
 
-/* The largest factors of a side up to `longest`. */
+/* The largest factors of a side up to `longest`: those not far below it, and small ones. */
 static size_t find_factors(size_t side, size_t longest, size_t *factors)
 {
+    size_t divisors[MOST_DIVISORS];
+    const size_t most = rs_size_smaller(longest, side / 2);
     size_t count = 0;
-    size_t factor = rs_size_smaller(longest, side / 2);
-    for (size_t i = 0; i < MOST_TRIALS && factor > 1 && count < MOST_FACTORS; i++, factor--)
-        if (side % factor == 0)
-            factors[count++] = factor;
-    for (size_t small = rs_size_smaller(factor, MOST_FACTORS); small > 1 && count < MOST_FACTORS;
-         small--)
-        if (side % small == 0)
-            factors[count++] = small;
+    for (size_t i = rs_number_divisors(side, most, divisors, MOST_DIVISORS);
+         i-- > 1 && count < MOST_FACTORS;)
+        if (most - divisors[i] < FACTOR_RANGE || divisors[i] <= MOST_FACTORS)
+            factors[count++] = divisors[i];
     return count;
 }
 

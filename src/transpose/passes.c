@@ -6,11 +6,17 @@
  */
 #include "transpose/passes.h"
 #include "base/arithmetic.h"
+#include "base/number.h"
 #include "transpose/cost.h"
 
 #include <string.h>
 
-enum { LEAST_SLOT_BYTES = 64, MOST_SLOT_BYTES = 1024, LEAST_ALONE_BYTES = 16 };
+enum {
+    LEAST_SLOT_BYTES = 64,
+    MOST_SLOT_BYTES = 1024,
+    LEAST_ALONE_BYTES = 16,
+    MOST_PARTS = 2048 /* of all axes together */
+};
 
 typedef struct {
     rs_passes *best;
@@ -18,6 +24,9 @@ typedef struct {
     rs_transpose_task task; /* with pieces and sizes */
     rs_piece pieces[RS_AXES_MOST];
     rs_axes axes;
+    size_t parts[MOST_PARTS]; /* that axes may be cut into: their divisors, ascending, but for the
+                                 whole axis; of axis i from first_parts[i] on */
+    size_t first_parts[RS_AXES_MOST + 1];
 } passes_search;
 
 /* Prices the task as each of some stages, one after the other. */
@@ -86,23 +95,32 @@ static void compare_all_tiles(passes_search *s)
 
 /* ---- boxes ---- */
 
-/* The axes of a run, the fastest first: all before `whole`, and of that one `part`. */
+/* The axes of a run, the fastest first: all before `whole`, and of that one a part. */
 typedef struct {
     size_t axes[RS_AXES_MOST];
     size_t whole;
-    size_t part;
+    size_t part; /* its number among those of the axis */
 } box_run;
 
-static void add_run(passes_search *s, const box_run *run)
+static size_t part_of(const passes_search *s, const box_run *run)
 {
-    for (size_t i = 0; i <= run->whole; i++) {
-        rs_piece *piece = &s->pieces[run->axes[i]];
-        size_t part = i < run->whole ? piece->count : run->part;
-        piece->unit = rs_size_larger(piece->unit, part);
-    }
+    return s->parts[s->first_parts[run->axes[run->whole]] + run->part];
 }
 
-/* What is contiguous of the boxes that the pieces make. */
+/* Makes the pieces a box that has the run, and returns the run's elements. */
+static size_t add_run(passes_search *s, const box_run *run)
+{
+    size_t length = 1;
+    for (size_t i = 0; i <= run->whole; i++) {
+        rs_piece *piece = &s->pieces[run->axes[i]];
+        size_t part = i < run->whole ? piece->count : part_of(s, run);
+        piece->unit = rs_size_larger(piece->unit, part);
+        length *= part;
+    }
+    return length;
+}
+
+/* What is contiguous of the box that the pieces make. */
 static size_t run_length(const passes_search *s, const size_t axes[])
 {
     size_t length = 1;
@@ -114,65 +132,68 @@ static size_t run_length(const passes_search *s, const size_t axes[])
     return length;
 }
 
-static bool divides_all(const passes_search *s)
-{
-    for (size_t i = 0; i < s->axes.count; i++)
-        if (s->pieces[i].count % s->pieces[i].unit != 0)
-            return false;
-    return true;
-}
-
-static void compare_box(passes_search *s, const box_run *before, const box_run *after)
+/*
+ * Of the pairs of runs that make a box only the longest is compared. False when the box is too
+ * large for the chip or has a longer run before than this one: so it is with longer runs
+ * afterwards.
+ */
+static bool compare_box(passes_search *s, const box_run *before, const box_run *after)
 {
     size_t volume = 1;
     for (size_t i = 0; i < s->axes.count; i++)
         s->pieces[i].unit = 1;
-    add_run(s, before);
-    add_run(s, after);
+    const size_t in = add_run(s, before);
+    const size_t out = add_run(s, after);
     for (size_t i = 0; i < s->axes.count; i++)
         volume = rs_size_multiply_capped(volume, s->pieces[i].unit);
-    if (rs_size_multiply_capped(volume, s->task.unit) > s->pricing->box_bytes || !divides_all(s))
-        return;
-    size_t slot = rs_size_gcd(run_length(s, before->axes), run_length(s, after->axes));
-    if (slot > 1 && slot * s->task.unit >= LEAST_SLOT_BYTES)
+    if (rs_size_multiply_capped(volume, s->task.unit) > s->pricing->box_bytes ||
+        run_length(s, before->axes) > in)
+        return false;
+    const size_t slot = rs_size_gcd(in, out);
+    if (slot > 1 && slot * s->task.unit >= LEAST_SLOT_BYTES && run_length(s, after->axes) == out)
         compare_slots(s, slot);
+    return true;
 }
 
-/* The next run that is longer: more of an axis, or one more. False when it is too long for the
- * chip. */
+/* The next run that is longer: more of an axis, or one more. False when there is none. */
 static bool next_run(const passes_search *s, box_run *run)
 {
-    size_t count = s->pieces[run->axes[run->whole]].count;
-    size_t part = run->part + 1;
-    while (part < count && count % part != 0)
-        part++;
-    run->part = part;
-    if (part >= count) {
-        run->part = 1;
-        if (++run->whole == s->axes.count)
-            return false;
+    const size_t axis = run->axes[run->whole];
+    if (s->first_parts[axis] + ++run->part < s->first_parts[axis + 1])
+        return true;
+    run->part = 0;
+    return ++run->whole < s->axes.count;
+}
+
+static void find_parts(passes_search *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->axes.count; i++) {
+        const size_t most =
+            rs_size_smaller(s->axes.extents[i] - 1, s->pricing->box_bytes / s->task.unit);
+        s->first_parts[i] = count;
+        count += rs_number_divisors(s->axes.extents[i], rs_size_larger(most, 1), s->parts + count,
+                                    MOST_PARTS - count - (s->axes.count - 1 - i));
     }
-    size_t bytes = s->task.unit * run->part;
-    for (size_t i = 0; i < run->whole; i++)
-        bytes = rs_size_multiply_capped(bytes, s->pieces[run->axes[i]].count);
-    return bytes <= s->pricing->box_bytes;
+    s->first_parts[s->axes.count] = count;
 }
 
 static void compare_all_boxes(passes_search *s)
 {
-    box_run before = {.part = 1};
-    box_run first = {.part = 1};
+    box_run before = {.part = 0};
+    box_run first = {.part = 0};
     for (size_t i = 0; i < s->axes.count; i++) {
         before.axes[i] = s->axes.count - 1 - i;
         first.axes[i] = rs_axes_at(&s->axes, s->axes.count - 1 - i);
     }
-    do
-        for (box_run after = first;;) {
-            compare_box(s, &before, &after);
-            if (!next_run(s, &after))
-                break;
-        }
-    while (next_run(s, &before));
+    find_parts(s);
+    do {
+        box_run after = first;
+        if (!compare_box(s, &before, &after))
+            break;
+        while (next_run(s, &after) && compare_box(s, &before, &after))
+            ;
+    } while (next_run(s, &before));
 }
 
 /* ---- all of them ---- */

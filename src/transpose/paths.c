@@ -103,6 +103,8 @@ static size_t gaps_of(order o, size_t count)
 
 /* ---- the graph ---- */
 
+#define ROUNDING 1e-9
+
 /* An exchange, in less room. */
 typedef struct {
     uint8_t begin;
@@ -147,6 +149,7 @@ typedef struct {
     size_t count;     /* of groups */
     size_t orders;    /* of the groups: nodes */
     size_t forbidden; /* the key of an edge; SIZE_MAX: none */
+    double highest;   /* dearer paths are of no use */
     double least;     /* that any transposition of these groups costs */
     node *nodes;      /* by number_of() */
     edge *edges;      /* by key_of() */
@@ -210,13 +213,14 @@ static edge *edge_at(const graph *g, order o, move e)
     return found;
 }
 
-static void find_price(const graph *g, edge *found, order o, move e)
+/* Up to `highest`; more is a bound again. */
+static void find_price(const graph *g, edge *found, order o, move e, double highest)
 {
-    if (found->exact)
+    if (found->exact || found->price >= highest)
         return;
     const rs_matrices m = matrices_of(g, o, e);
-    found->price = rs_sequence_price(g->steps, &m);
-    found->exact = true;
+    found->price = rs_sequence_price(g->steps, &m, highest);
+    found->exact = found->price < highest || highest >= RS_COST_IMPOSSIBLE;
 }
 
 static double least_rest(const graph *g, order o)
@@ -270,10 +274,19 @@ static open_path pop(graph *g)
 
 /* ---- the search ---- */
 
+/* What a transposition on a path may cost for the path to be of use, if the others cost `others` at
+ * least; a little more, since sums are rounded. */
+static double highest_price(const graph *g, double others)
+{
+    double highest =
+        g->nodes[0].reached && g->nodes[0].best < g->highest ? g->nodes[0].best : g->highest;
+    return highest < RS_COST_IMPOSSIBLE ? (highest - others) * (1 + ROUNDING) : RS_COST_IMPOSSIBLE;
+}
+
 /* Whether no path that costs at least `least` is of use any more. */
 static bool is_late(const graph *g, double least)
 {
-    return g->nodes[0].reached && g->nodes[0].best <= least;
+    return least > g->highest || (g->nodes[0].reached && g->nodes[0].best <= least);
 }
 
 /* Whether there is a path to an order already that costs no more than `cost`. */
@@ -323,8 +336,10 @@ static bool open_all(graph *g, const open_path *path)
 static bool open_priced(graph *g, open_path *path)
 {
     edge *by = edge_at(g, path->previous, path->by);
-    find_price(g, by, path->previous, path->by);
     double rest = path->least - path->cost;
+    find_price(g, by, path->previous, path->by, highest_price(g, path->before + rest));
+    if (!by->exact)
+        return true;
     path->cost = path->before + by->price;
     path->least = path->cost + rest;
     path->exact = true;
@@ -397,14 +412,15 @@ static double find_least(const rs_sequence *steps, const rs_axis_order *a)
 }
 
 static bool make_graph(graph *g, const rs_sequence *steps, const rs_strided_part *context,
-                       const rs_axis_order *a)
+                       const rs_axis_order *a, double highest)
 {
     *g = (graph){.steps = steps,
                  .context = context,
                  .start = a,
                  .count = a->count,
                  .orders = 1,
-                 .forbidden = SIZE_MAX};
+                 .forbidden = SIZE_MAX,
+                 .highest = highest};
     for (size_t i = 2; i <= a->count; i++)
         g->orders *= i;
     for (size_t i = 1; i < sizeof g->ones; i++)
@@ -440,11 +456,12 @@ static bool add_path(graph *g, rs_path *paths, size_t *count)
 }
 
 restride_status rs_paths_find(rs_path *paths, size_t most, size_t *count, const rs_sequence *steps,
-                              const rs_strided_part *context, const rs_axis_order *arrangement)
+                              const rs_strided_part *context, const rs_axis_order *arrangement,
+                              double highest)
 {
     graph g;
     *count = 0;
-    bool fine = make_graph(&g, steps, context, arrangement) && add_path(&g, paths, count);
+    bool fine = make_graph(&g, steps, context, arrangement, highest) && add_path(&g, paths, count);
     order at = order_of(arrangement);
     for (size_t i = 0; fine && *count > 0 && i < paths[0].count && *count < most; i++) {
         const move without = small(&paths[0].exchanges[i]);

@@ -20,10 +20,12 @@ extern const rs_exchange rs_exchange_none;
 
 /*
  * The cheapest path of at most RS_FACTOR_MOST_EXACT groups, and after it others, each the cheapest
- * without one transposition of the first; at most `most`, and *count may be 0: then none keeps
- * within the scratch memory. Only a lack of memory is an error.
+ * without one transposition of the first; at most `most`, and *count may be 0: then none costs up
+ * to `highest` passes, below RS_COST_IMPOSSIBLE, and keeps within the scratch memory. Only a lack
+ * of memory is an error.
  */
 restride_status rs_paths_find(rs_path *paths, size_t most, size_t *count, const rs_sequence *steps,
-                              const rs_strided_part *context, const rs_axis_order *arrangement);
+                              const rs_strided_part *context, const rs_axis_order *arrangement,
+                              double highest);
 
 #endif

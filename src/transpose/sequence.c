@@ -128,10 +128,10 @@ static restride_status estimate(const rs_sequence *steps, const rs_matrices *mat
     return rs_choose_transpose(choice, matrices, &steps->traits, &options);
 }
 
-double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices)
+double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices, double highest)
 {
     const restride_plan_options options = limits_of(steps);
-    return rs_choose_price(matrices, &steps->traits, &options);
+    return rs_choose_price(matrices, &steps->traits, &options, highest);
 }
 
 double rs_sequence_bound(const rs_sequence *steps, const rs_matrices *matrices, bool *exact)
@@ -177,7 +177,8 @@ double rs_sequence_cost(const rs_sequence *steps)
     double cost = 0;
     for (const rs_step *step = steps->first; step != NULL; step = step->next) {
         const rs_matrices all = rs_sequence_matrices(step);
-        double price = step->chosen ? chosen_price(steps, step) : rs_sequence_price(steps, &all);
+        double price = step->chosen ? chosen_price(steps, step)
+                                    : rs_sequence_price(steps, &all, RS_COST_IMPOSSIBLE);
         if (price >= RS_COST_IMPOSSIBLE)
             return RS_COST_IMPOSSIBLE;
         cost += price * (double)step_bytes(step);

@@ -82,7 +82,7 @@ void rs_sequence_append_undone(rs_sequence *steps, const rs_sequence *added);
 
 /* What transposing matrices costs, in passes over them, within the limits of the list, as
  * rs_choose_price() has it; and what it costs at least. */
-double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices);
+double rs_sequence_price(const rs_sequence *steps, const rs_matrices *matrices, double highest);
 double rs_sequence_bound(const rs_sequence *steps, const rs_matrices *matrices, bool *exact);
 
 /* What a chosen step costs, in passes over its arrays. */

@@ -29,6 +29,7 @@ typedef struct {
     size_t scratch_limit; /* for each stage */
     size_t limit;         /* for all of them, with their tables */
     double cost;          /* passes over the memory at the speed of a copy, estimated */
+    double highest;       /* a method may leave out stages of what costs as much */
     size_t considered;    /* proposals that were compared */
     char why[RS_PLAN_WHY_BYTES];
 } rs_stage_choice;

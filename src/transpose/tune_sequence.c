@@ -7,6 +7,7 @@
  *   - in the end, the plan as it was estimated beside the plan as it is from now on.
  */
 #include "engine/stage.h"
+#include "transpose/cost.h"
 #include "transpose/paths.h"
 #include "transpose/plan.h"
 #include "transpose/tune.h"
@@ -104,8 +105,8 @@ static restride_status find_edges(const rs_sequence *steps, edge_list *edges, si
         const rs_strided_part context = context_of(p);
         rs_path paths[MOST_PATHS];
         size_t count;
-        restride_status status =
-            rs_paths_find(paths, MOST_PATHS, &count, steps, &context, &p->arrangement);
+        restride_status status = rs_paths_find(paths, MOST_PATHS, &count, steps, &context,
+                                               &p->arrangement, RS_COST_IMPOSSIBLE);
         if (status != RESTRIDE_OK)
             return status;
         rs_sequence all = rs_sequence_begin(steps);
@@ -184,8 +185,8 @@ static restride_status tune_path(job *j, const rs_sequence *steps, const rs_perm
     rs_path paths[MOST_PATHS];
     const path_candidates candidates = {j->engine, p, context_of(p), paths};
     size_t count;
-    restride_status status =
-        rs_paths_find(paths, MOST_PATHS, &count, steps, &candidates.context, &p->arrangement);
+    restride_status status = rs_paths_find(paths, MOST_PATHS, &count, steps, &candidates.context,
+                                           &p->arrangement, RS_COST_IMPOSSIBLE);
     if (status != RESTRIDE_OK || count == 0)
         return status;
     size_t counts[RS_FACTOR_MOST_EXACT + 1];

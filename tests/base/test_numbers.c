@@ -57,6 +57,31 @@ static void test_factors(void **state)
     }
 }
 
+static void test_divisors(void **state)
+{
+    (void)state;
+    enum { ROOM = 2048 };
+    size_t divisors[ROOM];
+    for (size_t number = 1; number < 2000; number++)
+        for (size_t most = 0; most <= number + 1; most += 1 + most / 3) {
+            size_t wanted = 0;
+            size_t count = rs_number_divisors(number, most, divisors, ROOM);
+            for (size_t d = 1; d <= most && d <= number; d++)
+                if (number % d == 0) {
+                    assert_true(wanted < count);
+                    assert_int_equal(divisors[wanted++], d);
+                }
+            assert_int_equal(count, wanted);
+        }
+    assert_int_equal(rs_number_divisors(735134400, SIZE_MAX, divisors, ROOM), 1344);
+    assert_int_equal(rs_number_divisors(1000000007, 1000, divisors, ROOM), 1);
+    assert_int_equal(rs_number_divisors(12, 12, divisors, 4), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(12 % divisors[i], 0);
+    assert_int_equal(rs_number_divisors(SIZE_MAX, SIZE_MAX, divisors, ROOM), 128);
+    assert_int_equal(divisors[127], SIZE_MAX);
+}
+
 static size_t order_by_definition(size_t number, size_t modulus)
 {
     size_t order = 1;
@@ -220,9 +245,13 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_factors),         cmocka_unit_test(test_orders_and_roots),
-        cmocka_unit_test(test_inverses),        cmocka_unit_test(test_families),
-        cmocka_unit_test(test_multiplications), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_divisors),
+        cmocka_unit_test(test_orders_and_roots),
+        cmocka_unit_test(test_inverses),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_multiplications),
+        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

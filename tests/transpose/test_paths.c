@@ -131,7 +131,8 @@ static void check(problem *p, double sums[2])
     p->steps.arena = &arena;
     rs_path path;
     size_t count;
-    assert_int_equal(rs_paths_find(&path, 1, &count, &p->steps, &p->context, &p->arrangement),
+    assert_int_equal(rs_paths_find(&path, 1, &count, &p->steps, &p->context, &p->arrangement,
+                                   RS_COST_IMPOSSIBLE),
                      RESTRIDE_OK);
     double least = cheapest(p);
     double found = count == 0 ? RS_COST_IMPOSSIBLE : cost_of_path(p, &path);
@@ -255,7 +256,7 @@ static void test_bounds(void **state)
         m.batch *= p.context.outer;
         bool exact;
         double bound = rs_sequence_bound(&p.steps, &m, &exact);
-        double price = rs_sequence_price(&p.steps, &m);
+        double price = rs_sequence_price(&p.steps, &m, RS_COST_IMPOSSIBLE);
         double full = full_price(&p, &m);
         bool right = bound <= full && price >= full && price <= 1.1 * full &&
                      (!exact || bound == full) &&
@@ -282,7 +283,8 @@ static void test_others(void **state)
         p.steps.arena = &arena;
         rs_path paths[MOST];
         size_t count;
-        assert_int_equal(rs_paths_find(paths, MOST, &count, &p.steps, &p.context, &p.arrangement),
+        assert_int_equal(rs_paths_find(paths, MOST, &count, &p.steps, &p.context, &p.arrangement,
+                                       RS_COST_IMPOSSIBLE),
                          RESTRIDE_OK);
         double least = count > 0 ? cost_of_path(&p, &paths[0]) : 0;
         for (size_t k = 1; k < count; k++) {

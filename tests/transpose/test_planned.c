@@ -148,6 +148,8 @@ static double box_cost(const rs_transpose_task *task)
            1.6 / (double)(cut.vector * cut.word);
 }
 
+static size_t prices; /* that were asked for */
+
 /* Simple, and each stage that is to be met is the cheapest for some sizes. */
 static double gpu_cost(const restride_engine *engine, const rs_transpose_task *task,
                        size_t scratch_limit)
@@ -155,6 +157,7 @@ static double gpu_cost(const restride_engine *engine, const rs_transpose_task *t
     (void)engine;
     double bytes = (double)task->rows * (double)task->cols * (double)task->unit;
     rs_slots slots;
+    prices++;
     switch (task->method) {
     case RS_TRANSPOSE_ON_CHIP:
         return bytes <= 4 * CHIP_BYTES ? 1.2 : INFINITY;
@@ -539,6 +542,34 @@ static void test_plans_are_as_they_were(void **state)
         fail_msg("%zu of %zu plans differ from %s", different, lines_read, PLANNED_FILE);
 }
 
+/* Axes that can be cut into many parts make many boxes, few of which are different; and
+ * transpositions cost more than boxes and slots. */
+static void test_few_stages_are_priced(void **state)
+{
+    (void)state;
+    static const struct {
+        int rank;
+        size_t dims[5];
+        int axes[5];
+        size_t unit, most;
+    } tensors[] = {{4, {3, 60, 190, 124}, {1, 2, 3, 0}, 2, 500},
+                   {4, {4, 7, 228, 288}, {1, 2, 3, 0}, 4, 500},
+                   {5, {40, 40, 40, 40, 40}, {3, 1, 0, 4, 2}, 5, 1200},
+                   {3, {620, 620, 620}, {2, 0, 1}, 1, 300},
+                   {2, {83904, 64}, {1, 0}, 1, 300}};
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+        restride_engine engine = {.operations = &gpu};
+        restride_plan *plan;
+        prices = 0;
+        assert_int_equal(restride_plan_permute(&plan, &engine, tensors[i].rank, tensors[i].dims,
+                                               tensors[i].axes, tensors[i].unit),
+                         RESTRIDE_OK);
+        restride_plan_destroy(plan);
+        if (prices > tensors[i].most)
+            fail_msg("tensor %zu: %zu prices", i, prices);
+    }
+}
+
 int main(int argc, char **argv)
 {
     setenv("RESTRIDE_WISDOM", "", 1);
@@ -549,6 +580,7 @@ int main(int argc, char **argv)
         plan_all(file);
         return fclose(file) == 0 ? 0 : 1;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans_are_as_they_were)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans_are_as_they_were),
+                                       cmocka_unit_test(test_few_stages_are_priced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
