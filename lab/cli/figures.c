@@ -37,7 +37,7 @@ enum { MOST_CURVES = 16, MOST_STEPS = 256, MOST_TILES = 32 };
 
 typedef struct {
     const char *out;
-    rs_bench_device_options on;
+    rs_bench_options on;
     bool full; /* neither: as the device suggests */
     bool small;
     bool list;

@@ -97,7 +97,7 @@ enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 static const size_t eighths[MOST_VALUES] = {4, 5, 6, 7, 8, 10, 12};
 
 typedef struct {
-    rs_bench_device_options on;
+    rs_bench_options on;
     const char *out;
     bool small;
 } grid_options;

@@ -31,6 +31,9 @@ enum { RS_BENCH_MOST_THREADS = 256 };
 /* All processors, up to the most threads of a copy. */
 size_t rs_bench_all_threads(void);
 
+/* Ends a line with the names of a plan's stages. */
+void rs_bench_print_stages(const json_t *plan);
+
 /* Memory that asks for huge pages; the caller frees it. */
 restride_status rs_bench_allocate(unsigned char **memory, size_t bytes);
 

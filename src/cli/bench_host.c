@@ -2,9 +2,11 @@
 #include "cli/bench.h"
 
 #include "base/arithmetic.h"
+#include "base/json.h"
 #include "console/progress.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,6 +31,14 @@ restride_status rs_bench_allocate(unsigned char **memory, size_t bytes)
     madvise(pages, whole, MADV_HUGEPAGE); /* a refusal costs speed alone */
     *memory = pages;
     return RESTRIDE_OK;
+}
+
+void rs_bench_print_stages(const json_t *plan)
+{
+    const json_t *stages = json_object_get(plan, "stages");
+    for (size_t i = 0; i < json_array_size(stages); i++)
+        printf("%s%s", i > 0 ? ", " : "  ", rs_json_string_of(json_array_get(stages, i), "name"));
+    putchar('\n');
 }
 
 typedef struct {

@@ -144,11 +144,6 @@ static restride_status make_record(const bench_options *options, size_t words, r
 
 /* ---- one measurement ---- */
 
-static double gigabytes_a_second(size_t bytes, double seconds)
-{
-    return seconds > 0 ? 2.0 * (double)bytes / seconds * 1e-9 : 0;
-}
-
 static double slower_seconds(const rs_marshal_timing *timing)
 {
     return timing->to_asta_seconds > timing->to_aos_seconds ? timing->to_asta_seconds
@@ -168,9 +163,9 @@ static void print_row(const char *name, const rs_marshal_timing *timing)
 {
     const rs_marshal_shape *shape = &timing->shape;
     printf("%-12s %5zu %9.1f %9.1f %9.1f %6.3f   %5zu %5zu %6zu %5zu %3zu\n", name, shape->tile,
-           gigabytes_a_second(timing->bytes, timing->to_asta_seconds),
-           gigabytes_a_second(timing->bytes, timing->to_aos_seconds),
-           gigabytes_a_second(timing->bytes, timing->copy_seconds),
+           rs_bench_gigabytes(timing->bytes, timing->to_asta_seconds),
+           rs_bench_gigabytes(timing->bytes, timing->to_aos_seconds),
+           rs_bench_gigabytes(timing->bytes, timing->copy_seconds),
            timing->copy_seconds / slower_seconds(timing), shape->work_items, shape->tiles,
            shape->components * shape->granule, shape->batch, shape->row);
     fflush(stdout);

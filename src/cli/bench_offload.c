@@ -2,7 +2,6 @@
 #include "base/arithmetic.h"
 #include "cli/bench.h"
 #include "console/bench_device.h"
-#include "console/engines.h"
 #include "console/fail.h"
 #include "console/options.h"
 #include "console/progress.h"
@@ -38,7 +37,7 @@ static const char usage[] =
 enum { BUS_RUNS = 5, MOST_SHAPES = 32, MOST_PARTS = 16 };
 
 typedef struct {
-    rs_bench_device_options on;
+    rs_bench_options on;
     size_t shapes[MOST_SHAPES][2];
     size_t shape_count;
     rs_cli_type type;
@@ -251,25 +250,15 @@ int rs_bench_offload(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    restride_engine *engine;
-    if (rs_cli_open_engine(&engine, options.on.engine, options.on.device, 0) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    json_t *results = json_array();
+    rs_bench bench;
+    exit_status = rs_bench_begin(&bench, "bench", &options.on);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (!options.on.json)
         printf("%23s %5s %8s %6s %9s %9s %9s %9s %8s\n", "shape", "type", "overlap", "parts", "ms",
                "GB/s", "up GB/s", "down GB/s", "speed-up");
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < options.shape_count && status == RESTRIDE_OK; i++)
-        status = measure_shape(&options, engine, options.shapes[i], results);
-    if (status != RESTRIDE_OK) {
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    } else if (options.on.json) {
-        exit_status = rs_cli_print_json(
-            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.on.engine, "device",
-                               engine->operations->describe_device(engine), "repeat",
-                               (json_int_t)options.on.repeat, "results", results));
-    }
-    json_decref(results);
-    restride_engine_destroy(engine);
-    return exit_status;
+        status = measure_shape(&options, bench.engine, options.shapes[i], bench.rows);
+    return rs_bench_end(&bench, status);
 }

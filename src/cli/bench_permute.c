@@ -1,6 +1,5 @@
 /* restride bench permute: the speed of permutations of a tensor's axes beside that of a copy. */
 #include "base/arithmetic.h"
-#include "base/json.h"
 #include "cli/bench.h"
 #include "console/fail.h"
 #include "console/options.h"
@@ -38,9 +37,7 @@ typedef struct {
     char reversed[MOST_RANK + 1];
     const char *orders;
     rs_cli_type type;
-    size_t threads;
-    size_t repeat;
-    bool json;
+    rs_bench_options on;
 } bench_options;
 
 /* ---- options ---- */
@@ -88,13 +85,14 @@ static int read_options(int argc, char **argv, bench_options *options)
         {RS_CLI_WHOLE("dims", take_dims)},
         {RS_CLI_TEXT("axes", bench_options, orders)},
         {RS_CLI_OWN("type", bench_options, type, rs_cli_take_type)},
-        {RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS)},
-        {RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT)},
-        {RS_CLI_FLAG("json", bench_options, json)},
+        {RS_CLI_COUNT("threads", bench_options, on.threads, 1, RS_BENCH_MOST_THREADS)},
+        {RS_CLI_COUNT("repeat", bench_options, on.repeat, 1, MOST_REPEAT)},
+        {RS_CLI_FLAG("json", bench_options, on.json)},
         {0},
     };
     *options = (bench_options){
-        .type = {"f32", 4}, .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT};
+        .type = {"f32", 4},
+        .on = {.engine = "host", .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT}};
     int exit_status = rs_cli_read_only_options("bench permute", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
@@ -167,8 +165,8 @@ static restride_status time_plan(bench_result *result, const bench_options *opti
     if (status == RESTRIDE_OK)
         status = verify(tensor, result, options);
     if (status == RESTRIDE_OK)
-        status = rs_bench_time_host(plan, tensor, result->bytes, options->threads, options->repeat,
-                                    &result->times);
+        status = rs_bench_time_host(plan, tensor, result->bytes, options->on.threads,
+                                    options->on.repeat, &result->times);
     free(tensor);
     return status;
 }
@@ -187,20 +185,13 @@ static restride_status measure(bench_result *result, const bench_options *option
         return status;
     result->plan_seconds = rs_cli_now() - start;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
-    char *text = restride_plan_describe(plan);
-    result->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
-    free(text);
+    result->plan = rs_bench_describe(plan);
     status = time_plan(result, options, plan);
     restride_plan_destroy(plan);
     return status;
 }
 
 /* ---- results ---- */
-
-static double gigabytes_a_second(const bench_result *result, double seconds)
-{
-    return seconds > 0 ? 2.0 * (double)result->bytes / seconds * 1e-9 : 0;
-}
 
 static json_t *numbers_json(int rank, const size_t numbers[])
 {
@@ -218,9 +209,9 @@ static json_t *result_json(const bench_result *result, const bench_options *opti
     return json_pack("{s:s, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:b, s:O?}", "type",
                      options->type.name, "dims", numbers_json(options->rank, options->dims), "axes",
                      numbers_json(options->rank, axes), "bytes", (json_int_t)result->bytes,
-                     "threads", (json_int_t)options->threads, "seconds", result->times.seconds,
-                     "gbps", gigabytes_a_second(result, result->times.seconds), "copy_gbps",
-                     gigabytes_a_second(result, result->times.copy_seconds), "ratio",
+                     "threads", (json_int_t)options->on.threads, "seconds", result->times.seconds,
+                     "gbps", rs_bench_gigabytes(result->bytes, result->times.seconds), "copy_gbps",
+                     rs_bench_gigabytes(result->bytes, result->times.copy_seconds), "ratio",
                      result->times.copy_seconds / result->times.seconds, "plan_seconds",
                      result->plan_seconds, "scratch_bytes", (json_int_t)result->scratch_bytes,
                      "verified", 1, "plan", result->plan);
@@ -228,12 +219,12 @@ static json_t *result_json(const bench_result *result, const bench_options *opti
 
 static void print_heading(const bench_options *options)
 {
-    printf("host, %zu threads, ", options->threads);
+    printf("host, %zu threads, ", options->on.threads);
     for (int axis = 0; axis < options->rank; axis++)
         printf("%s%zu", axis > 0 ? " x " : "", options->dims[axis]);
     printf(" %s, median of %zu, every element verified, GB/s\n"
            "%10s %8s %8s %7s %9s %12s  stages\n",
-           options->type.name, options->repeat, "axes", "in place", "copy", "ratio", "plan ms",
+           options->type.name, options->on.repeat, "axes", "in place", "copy", "ratio", "plan ms",
            "scratch");
 }
 
@@ -243,40 +234,12 @@ static void print_row(const bench_result *result, const bench_options *options)
     for (int k = 0; k < options->rank; k++)
         order[k] = (char)('0' + result->permutation[k]);
     printf("%10s %8.2f %8.2f %7.3f %9.2f %12zu", order,
-           gigabytes_a_second(result, result->times.seconds),
-           gigabytes_a_second(result, result->times.copy_seconds),
+           rs_bench_gigabytes(result->bytes, result->times.seconds),
+           rs_bench_gigabytes(result->bytes, result->times.copy_seconds),
            result->times.copy_seconds / result->times.seconds, 1e3 * result->plan_seconds,
            result->scratch_bytes);
-    const json_t *stages = json_object_get(result->plan, "stages");
-    for (size_t i = 0; i < json_array_size(stages); i++)
-        printf("%s%s", i > 0 ? ", " : "  ", rs_json_string_of(json_array_get(stages, i), "name"));
-    putchar('\n');
+    rs_bench_print_stages(result->plan);
     fflush(stdout);
-}
-
-static int print_json(const bench_options *options, const restride_engine *engine, json_t *rows)
-{
-    return rs_cli_print_json("bench",
-                             json_pack("{s:s, s:o*, s:I, s:O}", "engine", "host", "device",
-                                       engine->operations->describe_device(engine), "repeat",
-                                       (json_int_t)options->repeat, "results", rows));
-}
-
-static restride_status measure_all(const bench_options *options, restride_engine *engine,
-                                   json_t *rows)
-{
-    restride_status status = RESTRIDE_OK;
-    for (const char *text = options->orders; *text != '\0' && status == RESTRIDE_OK;) {
-        bench_result result = {0};
-        rs_cli_read_axes(&text, options->rank, result.permutation);
-        status = measure(&result, options, engine);
-        if (status == RESTRIDE_OK && options->json)
-            json_array_append_new(rows, result_json(&result, options));
-        else if (status == RESTRIDE_OK)
-            print_row(&result, options);
-        json_decref(result.plan);
-    }
-    return status;
 }
 
 int rs_bench_permute(int argc, char **argv)
@@ -287,17 +250,22 @@ int rs_bench_permute(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    restride_engine *engine;
-    if (restride_engine_create_host(&engine, (int)options.threads) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    json_t *rows = json_array();
-    if (!options.json)
+    rs_bench bench;
+    exit_status = rs_bench_begin(&bench, "bench", &options.on);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    if (!options.on.json)
         print_heading(&options);
-    if (measure_all(&options, engine, rows) != RESTRIDE_OK)
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    else if (options.json)
-        exit_status = print_json(&options, engine, rows);
-    json_decref(rows);
-    restride_engine_destroy(engine);
-    return exit_status;
+    restride_status status = RESTRIDE_OK;
+    for (const char *text = options.orders; *text != '\0' && status == RESTRIDE_OK;) {
+        bench_result result = {0};
+        rs_cli_read_axes(&text, options.rank, result.permutation);
+        status = measure(&result, &options, bench.engine);
+        if (status == RESTRIDE_OK && options.on.json)
+            json_array_append_new(bench.rows, result_json(&result, &options));
+        else if (status == RESTRIDE_OK)
+            print_row(&result, &options);
+        json_decref(result.plan);
+    }
+    return rs_bench_end(&bench, status);
 }

@@ -46,38 +46,33 @@ static const char gpu_shapes[] = "7200x1800,1800x7200,4000x3200,5100x2500,2500x5
                                  "30011x10007,100000000x3,50000000x19";
 
 typedef struct {
-    const char *engine;
-    const char *device; /* NULL: the first GPU */
+    rs_bench_options on;
     const char *shapes; /* NULL: as the device suggests */
     rs_cli_type type;
-    size_t threads;
-    size_t repeat;
-    bool json;
 } plans_options;
 
 static int read_options(int argc, char **argv, plans_options *options)
 {
     static const rs_cli_option table[] = {
-        {RS_CLI_OWN("engine", plans_options, engine, rs_cli_take_engine)},
-        {RS_CLI_TEXT("device", plans_options, device)},
+        {RS_CLI_OWN("engine", plans_options, on.engine, rs_cli_take_engine)},
+        {RS_CLI_TEXT("device", plans_options, on.device)},
         {RS_CLI_OWN("shape", plans_options, shapes, rs_bench_take_shapes)},
         {RS_CLI_OWN("type", plans_options, type, rs_cli_take_type)},
-        {RS_CLI_COUNT("threads", plans_options, threads, 1, RS_BENCH_MOST_THREADS)},
-        {RS_CLI_COUNT("repeat", plans_options, repeat, 1, RS_BENCH_MOST_REPEAT)},
-        {RS_CLI_FLAG("json", plans_options, json)},
+        {RS_CLI_COUNT("threads", plans_options, on.threads, 1, RS_BENCH_MOST_THREADS)},
+        {RS_CLI_COUNT("repeat", plans_options, on.repeat, 1, RS_BENCH_MOST_REPEAT)},
+        {RS_CLI_FLAG("json", plans_options, on.json)},
         {0},
     };
-    *options = (plans_options){.engine = "host",
-                               .type = {"f32", 4},
-                               .threads = rs_bench_all_threads(),
-                               .repeat = DEFAULT_REPEAT};
+    *options = (plans_options){
+        .on = {.engine = "host", .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT},
+        .type = {"f32", 4}};
     return rs_cli_read_only_options("bench plans", argc, argv, table, options);
 }
 
 /* ---- what is measured ---- */
 
 typedef struct {
-    restride_engine *engine;
+    rs_bench bench;
     rs_transfer *transfer; /* NULL: the host */
     size_t repeat;
 } laboratory;
@@ -96,23 +91,6 @@ typedef struct {
     double plan_longest;
     double run_median;
 } shape;
-
-static restride_status open_laboratory(laboratory *lab, const plans_options *options)
-{
-    *lab = (laboratory){.repeat = options->repeat};
-    restride_status status =
-        rs_cli_open_engine(&lab->engine, options->engine, options->device, options->threads);
-    if (status == RESTRIDE_OK && rs_cli_is_device_engine(options->engine))
-        status = rs_transfer_open(lab->engine, &lab->transfer);
-    return status;
-}
-
-static void close_laboratory(laboratory *lab)
-{
-    if (lab->transfer != NULL)
-        lab->transfer->operations->close(lab->transfer);
-    restride_engine_destroy(lab->engine);
-}
 
 static restride_status allocate(const laboratory *lab, shape *s)
 {
@@ -141,13 +119,6 @@ static restride_status finish(const laboratory *lab)
     return lab->transfer == NULL ? RESTRIDE_OK : lab->transfer->operations->finish(lab->transfer);
 }
 
-static void describe(shape *s, const restride_plan *plan)
-{
-    char *text = restride_plan_describe(plan);
-    s->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
-    free(text);
-}
-
 /* A plan is made, runs and is destroyed. */
 static restride_status time_once(const laboratory *lab, shape *s, double *plan_seconds,
                                  double *run_seconds)
@@ -155,13 +126,13 @@ static restride_status time_once(const laboratory *lab, shape *s, double *plan_s
     restride_plan *plan;
     double start = rs_cli_now();
     restride_status status =
-        restride_plan_transpose(&plan, lab->engine, s->rows, s->cols, s->unit, 1);
+        restride_plan_transpose(&plan, lab->bench.engine, s->rows, s->cols, s->unit, 1);
     if (status != RESTRIDE_OK)
         return status;
     status = finish(lab);
     *plan_seconds = rs_cli_now() - start;
     if (s->plan == NULL)
-        describe(s, plan);
+        s->plan = rs_bench_describe(plan);
     start = rs_cli_now();
     if (status == RESTRIDE_OK)
         status = restride_execute(plan, s->array);
@@ -213,11 +184,11 @@ static json_t *shape_json(const shape *s, const plans_options *options)
 
 static void print_heading(const laboratory *lab, const plans_options *options)
 {
-    char *device = rs_cli_engine_device(lab->engine);
+    char *device = rs_cli_engine_device(lab->bench.engine);
     printf("%s, %s, medians of %zu, microseconds\n"
            "%23s %5s %10s %8s %8s %9s %8s  method\n",
-           options->engine, device != NULL ? device : "a device", options->repeat, "shape", "type",
-           "first plan", "plan", "longest", "run", "plan/run");
+           options->on.engine, device != NULL ? device : "a device", options->on.repeat, "shape",
+           "type", "first plan", "plan", "longest", "run", "plan/run");
     free(device);
 }
 
@@ -230,19 +201,18 @@ static void print_row(const shape *s, const plans_options *options)
     fflush(stdout);
 }
 
-static restride_status measure_all(const laboratory *lab, const plans_options *options,
-                                   json_t *rows)
+static restride_status measure_all(const laboratory *lab, const plans_options *options)
 {
     const char *text = options->shapes;
     if (text == NULL)
-        text = rs_cli_engine_is_gpu(lab->engine) ? gpu_shapes : small_shapes;
+        text = rs_cli_engine_is_gpu(lab->bench.engine) ? gpu_shapes : small_shapes;
     restride_status status = RESTRIDE_OK;
     while (*text != '\0' && status == RESTRIDE_OK) {
         shape s = {.unit = options->type.bytes};
         rs_bench_read_shape(&text, &s.rows, &s.cols);
         status = measure(lab, &s);
-        if (status == RESTRIDE_OK && options->json)
-            json_array_append_new(rows, shape_json(&s, options));
+        if (status == RESTRIDE_OK && options->on.json)
+            json_array_append_new(lab->bench.rows, shape_json(&s, options));
         else if (status == RESTRIDE_OK)
             print_row(&s, options);
         release(lab, &s);
@@ -258,21 +228,18 @@ int rs_bench_plans(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    laboratory lab;
-    json_t *rows = json_array();
-    restride_status status = open_laboratory(&lab, &options);
-    if (status == RESTRIDE_OK && !options.json)
+    laboratory lab = {.repeat = options.on.repeat};
+    exit_status = rs_bench_begin(&lab.bench, "bench plans", &options.on);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    restride_status status = RESTRIDE_OK;
+    if (rs_cli_is_device_engine(options.on.engine))
+        status = rs_transfer_open(lab.bench.engine, &lab.transfer);
+    if (status == RESTRIDE_OK && !options.on.json)
         print_heading(&lab, &options);
     if (status == RESTRIDE_OK)
-        status = measure_all(&lab, &options, rows);
-    if (status != RESTRIDE_OK)
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench plans");
-    else if (options.json)
-        exit_status = rs_cli_print_json(
-            "bench plans", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.engine, "device",
-                                     lab.engine->operations->describe_device(lab.engine), "repeat",
-                                     (json_int_t)options.repeat, "results", rows));
-    json_decref(rows);
-    close_laboratory(&lab);
-    return exit_status;
+        status = measure_all(&lab, &options);
+    if (lab.transfer != NULL)
+        lab.transfer->operations->close(lab.transfer);
+    return rs_bench_end(&lab.bench, status);
 }

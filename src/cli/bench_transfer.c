@@ -2,7 +2,6 @@
  * the way back, beside plain copies of the same bytes. */
 #include "cli/bench.h"
 #include "console/bench_device.h"
-#include "console/engines.h"
 #include "console/fail.h"
 #include "console/options.h"
 #include "console/progress.h"
@@ -37,7 +36,7 @@ static const char usage[] =
 enum { MOST_WORDS = 32, WORD_BYTES = 4 };
 
 typedef struct {
-    rs_bench_device_options on;
+    rs_bench_options on;
     size_t words[MOST_WORDS];
     int word_count;
     size_t tile;
@@ -261,25 +260,15 @@ int rs_bench_transfer(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    restride_engine *engine;
-    if (rs_cli_open_engine(&engine, options.on.engine, options.on.device, 0) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    json_t *results = json_array();
+    rs_bench bench;
+    exit_status = rs_bench_begin(&bench, "bench", &options.on);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
     if (!options.on.json)
         printf("%5s %5s %12s %8s %8s %6s %8s %8s %6s\n", "words", "tile", "bytes", "up GB/s",
                "plain", "ratio", "down", "plain", "ratio");
     restride_status status = RESTRIDE_OK;
     for (int i = 0; i < options.word_count && status == RESTRIDE_OK; i++)
-        status = measure(&options, engine, options.words[i], results);
-    if (status != RESTRIDE_OK) {
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    } else if (options.on.json) {
-        exit_status = rs_cli_print_json(
-            "bench", json_pack("{s:s, s:o*, s:I, s:O}", "engine", options.on.engine, "device",
-                               engine->operations->describe_device(engine), "repeat",
-                               (json_int_t)options.on.repeat, "results", results));
-    }
-    json_decref(results);
-    restride_engine_destroy(engine);
-    return exit_status;
+        status = measure(&options, bench.engine, options.words[i], bench.rows);
+    return rs_bench_end(&bench, status);
 }

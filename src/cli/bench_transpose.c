@@ -1,5 +1,4 @@
 /* restride bench transpose: the speed of in-place transposition beside that of a copy. */
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/bench.h"
 #include "console/engines.h"
@@ -44,15 +43,11 @@ static const char usage[] =
 enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000 };
 
 typedef struct {
-    const char *engine;
-    const char *device; /* NULL: the first GPU */
+    rs_bench_options on;
     const char *shapes;
     rs_cli_type type;
-    size_t threads;
-    size_t repeat;
     size_t batch;
     const char *method; /* NULL: the planner's choice */
-    bool json;
 } bench_options;
 
 /* ---- options ---- */
@@ -67,22 +62,21 @@ static bool take_type(const char *text, void *field)
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const rs_cli_option table[] = {
-        {RS_CLI_OWN("engine", bench_options, engine, rs_cli_take_engine)},
-        {RS_CLI_TEXT("device", bench_options, device)},
+        {RS_CLI_OWN("engine", bench_options, on.engine, rs_cli_take_engine)},
+        {RS_CLI_TEXT("device", bench_options, on.device)},
         {RS_CLI_OWN("shape", bench_options, shapes, rs_bench_take_shapes)},
         {RS_CLI_OWN("type", bench_options, type, take_type)},
-        {RS_CLI_COUNT("threads", bench_options, threads, 1, RS_BENCH_MOST_THREADS)},
-        {RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT)},
+        {RS_CLI_COUNT("threads", bench_options, on.threads, 1, RS_BENCH_MOST_THREADS)},
+        {RS_CLI_COUNT("repeat", bench_options, on.repeat, 1, MOST_REPEAT)},
         {RS_CLI_COUNT("batch", bench_options, batch, 1, SIZE_MAX - 1)},
         {RS_CLI_TEXT("method", bench_options, method)},
-        {RS_CLI_FLAG("json", bench_options, json)},
+        {RS_CLI_FLAG("json", bench_options, on.json)},
         {0},
     };
-    *options = (bench_options){.engine = "host",
-                               .type = {"f32", 4},
-                               .threads = rs_bench_all_threads(),
-                               .repeat = DEFAULT_REPEAT,
-                               .batch = 1};
+    *options = (bench_options){
+        .on = {.engine = "host", .threads = rs_bench_all_threads(), .repeat = DEFAULT_REPEAT},
+        .type = {"f32", 4},
+        .batch = 1};
     int exit_status = rs_cli_read_only_options("bench transpose", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
@@ -115,12 +109,12 @@ static restride_status time_on_host(bench_result *result, const bench_options *o
     if (status == RESTRIDE_OK)
         status = rs_bench_verify(matrix, result->rows, result->cols, options->type.bytes,
                                  options->batch);
-    if (options->threads > 1)
+    if (options->on.threads > 1)
         result->handover_seconds[0] = rs_bench_handover();
     if (status == RESTRIDE_OK)
-        status = rs_bench_time_host(plan, matrix, result->bytes, options->threads, options->repeat,
-                                    &times);
-    if (options->threads > 1)
+        status = rs_bench_time_host(plan, matrix, result->bytes, options->on.threads,
+                                    options->on.repeat, &times);
+    if (options->on.threads > 1)
         result->handover_seconds[1] = rs_bench_handover();
     result->seconds = times.seconds;
     result->copy_seconds = times.copy_seconds;
@@ -159,7 +153,8 @@ static restride_status time_on_device(bench_result *result, const bench_options 
     if (status == RESTRIDE_OK)
         status = run_on_device(result, options, transfer, plan, matrix, buffer);
     if (status == RESTRIDE_OK)
-        status = rs_bench_time_plan(transfer, plan, buffer, result->bytes, options->repeat, &times);
+        status =
+            rs_bench_time_plan(transfer, plan, buffer, result->bytes, options->on.repeat, &times);
     result->seconds = times.seconds;
     result->copy_seconds = times.copy_seconds;
     transfer->operations->release(transfer, buffer);
@@ -181,11 +176,9 @@ static restride_status measure(bench_result *result, const bench_options *option
     result->plan_seconds = rs_cli_now() - start;
     result->bytes = result->rows * result->cols * options->type.bytes * options->batch;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
-    char *text = restride_plan_describe(plan);
-    result->plan = text == NULL ? NULL : json_loads(text, 0, NULL);
-    free(text);
+    result->plan = rs_bench_describe(plan);
     status = rs_bench_allocate(&matrix, result->bytes);
-    if (status == RESTRIDE_OK && strcmp(options->engine, "host") == 0)
+    if (status == RESTRIDE_OK && strcmp(options->on.engine, "host") == 0)
         status = time_on_host(result, options, plan, matrix);
     else if (status == RESTRIDE_OK)
         status = time_on_device(result, options, engine, plan, matrix);
@@ -195,11 +188,6 @@ static restride_status measure(bench_result *result, const bench_options *option
 }
 
 /* ---- results ---- */
-
-static double gigabytes_a_second(const bench_result *result, double seconds)
-{
-    return seconds > 0 ? 2.0 * (double)result->bytes / seconds * 1e-9 : 0;
-}
 
 /* NULL where no other thread took part. */
 static json_t *handover_json(const bench_result *result)
@@ -216,51 +204,36 @@ static json_t *result_json(const bench_result *result, const bench_options *opti
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o*, s:f, s:I, s:b, s:O?}", "type",
         options->type.name, "rows", (json_int_t)result->rows, "cols", (json_int_t)result->cols,
         "batch", (json_int_t)options->batch, "bytes", (json_int_t)result->bytes, "threads",
-        (json_int_t)options->threads, "seconds", result->seconds, "gbps",
-        gigabytes_a_second(result, result->seconds), "copy_gbps",
-        gigabytes_a_second(result, result->copy_seconds), "ratio",
+        (json_int_t)options->on.threads, "seconds", result->seconds, "gbps",
+        rs_bench_gigabytes(result->bytes, result->seconds), "copy_gbps",
+        rs_bench_gigabytes(result->bytes, result->copy_seconds), "ratio",
         result->copy_seconds / result->seconds, "handover_ns", handover_json(result),
         "plan_seconds", result->plan_seconds, "scratch_bytes", (json_int_t)result->scratch_bytes,
         "verified", 1, "plan", result->plan);
 }
 
-static void print_stages(const bench_result *result)
-{
-    const json_t *stages = json_object_get(result->plan, "stages");
-    for (size_t i = 0; i < json_array_size(stages); i++)
-        printf("%s%s", i > 0 ? ", " : "  ", rs_json_string_of(json_array_get(stages, i), "name"));
-    putchar('\n');
-}
-
 static void print_row(const bench_result *result, const bench_options *options)
 {
     printf("%10zu x %-10zu %5s %8.2f %8.2f %7.3f %9.2f %12zu", result->rows, result->cols,
-           options->type.name, gigabytes_a_second(result, result->seconds),
-           gigabytes_a_second(result, result->copy_seconds), result->copy_seconds / result->seconds,
-           1e3 * result->plan_seconds, result->scratch_bytes);
-    print_stages(result);
+           options->type.name, rs_bench_gigabytes(result->bytes, result->seconds),
+           rs_bench_gigabytes(result->bytes, result->copy_seconds),
+           result->copy_seconds / result->seconds, 1e3 * result->plan_seconds,
+           result->scratch_bytes);
+    rs_bench_print_stages(result->plan);
     fflush(stdout);
 }
 
 static void print_heading(const restride_engine *engine, const bench_options *options)
 {
     char *device = rs_cli_engine_device(engine);
-    if (strcmp(options->engine, "host") == 0)
-        printf("host, %zu threads", options->threads);
+    if (strcmp(options->on.engine, "host") == 0)
+        printf("host, %zu threads", options->on.threads);
     else
-        printf("%s, %s", options->engine, device != NULL ? device : "a device");
+        printf("%s, %s", options->on.engine, device != NULL ? device : "a device");
     printf(", median of %zu, every element verified, GB/s\n"
            "%23s %5s %8s %8s %7s %9s %12s  stages\n",
-           options->repeat, "shape", "type", "in place", "copy", "ratio", "plan ms", "scratch");
+           options->on.repeat, "shape", "type", "in place", "copy", "ratio", "plan ms", "scratch");
     free(device);
-}
-
-static json_t *report_json(const restride_engine *engine, const bench_options *options,
-                           json_t *rows)
-{
-    return json_pack("{s:s, s:o*, s:I, s:O}", "engine", options->engine, "device",
-                     engine->operations->describe_device(engine), "repeat",
-                     (json_int_t)options->repeat, "results", rows);
 }
 
 int rs_bench_transpose(int argc, char **argv)
@@ -271,29 +244,22 @@ int rs_bench_transpose(int argc, char **argv)
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;
-    restride_engine *engine;
-    if (rs_cli_open_engine(&engine, options.engine, options.device, options.threads) != RESTRIDE_OK)
-        return rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    json_t *rows = json_array();
-    if (!options.json)
-        print_heading(engine, &options);
+    rs_bench bench;
+    exit_status = rs_bench_begin(&bench, "bench", &options.on);
+    if (exit_status != RS_EXIT_DONE)
+        return exit_status;
+    if (!options.on.json)
+        print_heading(bench.engine, &options);
     restride_status status = RESTRIDE_OK;
     for (const char *text = options.shapes; *text != '\0' && status == RESTRIDE_OK;) {
         bench_result result = {0};
         rs_bench_read_shape(&text, &result.rows, &result.cols);
-        status = measure(&result, &options, engine);
-        if (status == RESTRIDE_OK && options.json)
-            json_array_append_new(rows, result_json(&result, &options));
+        status = measure(&result, &options, bench.engine);
+        if (status == RESTRIDE_OK && options.on.json)
+            json_array_append_new(bench.rows, result_json(&result, &options));
         else if (status == RESTRIDE_OK)
             print_row(&result, &options);
         json_decref(result.plan);
     }
-    if (status != RESTRIDE_OK) {
-        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "bench");
-    } else if (options.json) {
-        exit_status = rs_cli_print_json("bench", report_json(engine, &options, rows));
-    }
-    json_decref(rows);
-    restride_engine_destroy(engine);
-    return exit_status;
+    return rs_bench_end(&bench, status);
 }

@@ -1,8 +1,10 @@
 /* See bench_device.h. */
 #include "console/bench_device.h"
 
+#include "console/fail.h"
 #include "console/progress.h"
 #include "engine/host/team.h"
+#include "engine/stage.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -51,6 +53,46 @@ bool rs_bench_take_shapes(const char *text, void *field)
             return false;
     } while (*text != '\0');
     return true;
+}
+
+/* ---- a measurement ---- */
+
+int rs_bench_begin(rs_bench *bench, const char *verb, const rs_bench_options *on)
+{
+    *bench = (rs_bench){.verb = verb, .on = on};
+    if (rs_cli_open_engine(&bench->engine, on->engine, on->device, on->threads) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    bench->rows = json_array();
+    return RS_EXIT_DONE;
+}
+
+int rs_bench_end(rs_bench *bench, restride_status status)
+{
+    const rs_bench_options *on = bench->on;
+    int exit_status = RS_EXIT_DONE;
+    if (status != RESTRIDE_OK)
+        exit_status = rs_cli_fail_last(RS_EXIT_FAILED, bench->verb);
+    else if (on->json)
+        exit_status = rs_cli_print_json(
+            bench->verb, json_pack("{s:s, s:o*, s:I, s:O}", "engine", on->engine, "device",
+                                   bench->engine->operations->describe_device(bench->engine),
+                                   "repeat", (json_int_t)on->repeat, "results", bench->rows));
+    json_decref(bench->rows);
+    restride_engine_destroy(bench->engine);
+    return exit_status;
+}
+
+double rs_bench_gigabytes(size_t bytes, double seconds)
+{
+    return seconds > 0 ? 2e-9 * (double)bytes / seconds : 0;
+}
+
+json_t *rs_bench_describe(const restride_plan *plan)
+{
+    char *text = restride_plan_describe(plan);
+    json_t *description = text == NULL ? NULL : json_loads(text, 0, NULL);
+    free(text);
+    return description;
 }
 
 /* ---- patterns ---- */

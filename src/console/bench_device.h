@@ -8,18 +8,20 @@
 #include "engine/transfer.h"
 #include "restride/plan.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { RS_BENCH_MOST_REPEAT = 1000 };
 
-/* The options that these measurements have in common. */
+/* The options that measurements have in common. */
 typedef struct {
     const char *engine;
-    const char *device;
+    const char *device; /* NULL: the first GPU */
+    size_t threads;     /* of the host; 0: all */
     size_t repeat;
     bool json;
-} rs_bench_device_options;
+} rs_bench_options;
 
 #define RS_BENCH_DEVICE_DEFAULTS                                                                   \
     {                                                                                              \
@@ -58,6 +60,27 @@ restride_status rs_bench_download(rs_transfer *transfer, void *bytes, void *buff
 
 /* The median; sorts the values. */
 double rs_bench_median(double *values, size_t count);
+
+/* 2 x bytes / time; 0 without a time. */
+double rs_bench_gigabytes(size_t bytes, double seconds);
+
+/* A plan's description; NULL when memory is short. */
+json_t *rs_bench_describe(const restride_plan *plan);
+
+/* A measurement under way: its engine, and its rows for --json. */
+typedef struct {
+    const char *verb;
+    const rs_bench_options *on;
+    restride_engine *engine;
+    json_t *rows;
+} rs_bench;
+
+/* Opens the engine; RS_EXIT_DONE, or RS_EXIT_FAILED after a sentence. */
+int rs_bench_begin(rs_bench *bench, const char *verb, const rs_bench_options *on);
+
+/* Says what failed, or prints the rows with the engine and its device where JSON is wanted; the
+ * exit status. */
+int rs_bench_end(rs_bench *bench, restride_status status);
 
 typedef struct {
     double seconds;      /* of one run */
