@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence, TypeVar
 
 import numpy as np
 
-from ._library import Error
+from ._library import Ended, Error
 from ._memory import check_axes
 from ._plan import (
     changeable,
@@ -31,7 +31,8 @@ def transpose(a: _Array, *, out_of_place: bool = False, threads: int = 0, progre
         of PyTorch and arrays of CuPy and JAX in host or CUDA memory. It is not to be used any more.
     out_of_place: works on a copy; `a` stays as it is and may be read-only or have any strides.
     threads: that work at most, 1 to 256; 0: one for each processor. A CUDA array is worked on by its device.
-    progress: True shows a bar where tqdm is installed; a function is called with bytes done and bytes in all.
+    progress: True shows a bar where tqdm is installed; a function is called with bytes done and bytes in all. What it
+        raises is raised when the memory is whole, with what this would have returned as `.result`.
 
     Returns an array of the same kind whose shape is `a.shape[::-1]`, in C order where `a` was, else with its axes as
     slow and fast as those of `a` at the same places. Takes at most 1 % of the array and 8 MiB besides.
@@ -149,6 +150,6 @@ def convert(
     if needed != on.nbytes:
         raise Error(f"The layouts take {needed} bytes, and {on.facts.what} has {on.nbytes}.")
     result = on.whole()
-    held = run(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else False
-    converted: _Array = deliver(on.finished(result), held, "The conversion")
+    ended = run(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else Ended()
+    converted: _Array = deliver(on.finished(result), ended, "The conversion")
     return converted

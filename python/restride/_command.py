@@ -18,7 +18,7 @@ import tempfile
 import threading
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 
-from ._library import PACKAGED, Error, Interrupted, progress_of
+from ._library import PACKAGED, Error, Interrupted, progress_of, shown
 
 _FAILED = 8  # RESTRIDE_IO
 _SHOWN_PART = re.compile(r"(\d+) % \[")
@@ -59,13 +59,25 @@ class Answer(NamedTuple):
         return said[-1] if said else (lines[-1] if lines else f"The command ended with status {self.status}.")
 
 
+def _words(arguments: Sequence[str]) -> List[bytes]:
+    """The command and its arguments as the system takes them."""
+    for argument in arguments:
+        try:
+            if b"\0" not in os.fsencode(argument):
+                continue
+        except UnicodeEncodeError:  # half of a surrogate pair
+            pass
+        raise Error(f"Paths and options are texts without zero bytes and in UTF-8, not {shown(argument)}.")
+    return [os.fsencode(word) for word in (command(), *arguments)]
+
+
 def ask(arguments: Sequence[str], folder: Optional[str] = None) -> Answer:
     """Runs a verb that reads; Ctrl-C ends it."""
     try:
         ran = subprocess.run(
-            [command(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, check=False
+            _words(arguments), stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, check=False
         )
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise Error(f"The command restride could not be started: {error}.", _FAILED) from None
     return Answer(ran.stdout.decode("utf-8", "replace"), ran.returncode, ran.stderr.decode("utf-8", "replace"))
 
@@ -159,13 +171,13 @@ def change(arguments: Sequence[str], path: str, journal: Optional[str], progress
             watched = _Watched(told.tell, nbytes) if told.tell is not None else None
             try:
                 child = subprocess.Popen(
-                    [command(), *arguments],
+                    _words(arguments),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=watched.slave if watched is not None else errors,
                     start_new_session=True,  # the terminal's Ctrl-C is for this process alone
                 )
-            except (OSError, ValueError) as error:
+            except OSError as error:
                 raise Error(f"The command restride could not be started: {error}.", _FAILED) from None
             finally:
                 if watched is not None:
@@ -181,7 +193,8 @@ def change(arguments: Sequence[str], path: str, journal: Optional[str], progress
         if status == 0 and journal is not None:  # it says that the change is done, which the caller learns now
             with contextlib.suppress(FileNotFoundError):
                 os.remove(journal)
-    told.raise_failure()
+    if told.failure is not None:
+        raise told.failure
     if status != 0 and pressed.count > (0 if journal is not None else 1):
         raise Interrupted(_interrupted(path, journal))
     return answer, pressed.count > 0

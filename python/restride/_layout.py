@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Tuple
+from typing import Any, Tuple
 
 from . import _library
 from ._library import Error, library
@@ -38,11 +38,11 @@ class Layout:
         index: one number for each dimension, in the order of `dimensions`.
         """
         extents = self.extents
-        if len(index) != len(extents) or not all(
-            hasattr(i, "__index__") and 0 <= i < n for i, n in zip(index, extents)
-        ):
-            raise Error(f"An element of {self.dimensions} has {len(extents)} indices below {extents}, not {index}.")
-        return int(library.restride_layout_offset(self._handle.pointer, _library.sizes(index)))
+        what = f"An element of {self.dimensions} has {len(extents)} indices below {extents}"
+        numbers = _library.whole_numbers(index, what)
+        if len(numbers) != len(extents) or not all(0 <= i < n for i, n in zip(numbers, extents)):
+            raise Error(f"{what}, not {_library.shown(index)}.")
+        return int(library.restride_layout_offset(self._handle.pointer, _library.sizes(numbers)))
 
     def accessors(self, dialect: str = "c", prefix: str = "ARRAY") -> str:
         """Source text of accessors for kernels; docs/layouts.md says what it defines.
@@ -50,7 +50,7 @@ class Layout:
         dialect: "c", "opencl" or "cuda". prefix: a C identifier.
         """
         if not isinstance(dialect, str) or dialect not in _DIALECTS:
-            raise Error(f"dialect is one of {', '.join(_DIALECTS)}, not {dialect!r}.")
+            raise Error(f"dialect is one of {', '.join(_DIALECTS)}, not {_library.shown(dialect)}.")
         name, text = _library.text(prefix, "prefix is a C identifier"), ctypes.c_void_p()
         _library.check(
             library.restride_layout_accessor(self._handle.pointer, _DIALECTS[dialect], name, ctypes.byref(text))
@@ -71,6 +71,9 @@ class Layout:
 
     def __str__(self) -> str:
         return self._draw(0)
+
+    def __reduce__(self) -> Any:
+        return layout, (self.dimensions, self.expression)
 
     def __repr__(self) -> str:
         return f"restride.layout({self.dimensions!r}, {self.expression!r})"

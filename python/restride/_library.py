@@ -14,7 +14,8 @@ import signal
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Dict, Optional, Tuple
+from collections.abc import Mapping, Set
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 PACKAGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "native")
 _SONAME = "librestride.so.0"
@@ -138,6 +139,15 @@ def take_text(pointer: Optional[int]) -> str:
         _free(pointer)
 
 
+def shown(value: Any) -> str:
+    """A value in a sentence about it: what Python writes, in one line and shortened; where that fails, its type."""
+    try:
+        written = " ".join(repr(value).split())
+    except Exception:  # of the object's own, or a number of too many digits
+        return f"this {type(value).__name__}"
+    return written if len(written) <= 100 else written[:97] + "..."
+
+
 def text(value: Any, what: str) -> bytes:
     """A text for the library. `what` begins the sentence about anything else."""
     if isinstance(value, str) and "\0" not in value:
@@ -145,7 +155,7 @@ def text(value: Any, what: str) -> bytes:
             return value.encode()
         except UnicodeEncodeError:  # half of a surrogate pair
             pass
-    raise Error(f"{what}, without zero bytes and in UTF-8, not {value!r}.")
+    raise Error(f"{what}, without zero bytes and in UTF-8, not {shown(value)}.")
 
 
 def whole_number(value: Any, most: int, what: str) -> int:
@@ -155,8 +165,21 @@ def whole_number(value: Any, most: int, what: str) -> int:
     except TypeError:
         number = -1
     if not 0 <= number <= most:
-        raise Error(f"{what}, not {value!r}.")
+        raise Error(f"{what}, not {shown(value)}.")
     return number
+
+
+def whole_numbers(values: Any, what: str) -> Tuple[int, ...]:
+    """Numbers of 64 bits in the order in which they were given. `what` begins the sentence about anything else."""
+    try:
+        if isinstance(values, (Set, Mapping)):
+            raise TypeError  # these have no order
+        numbers = tuple(operator.index(value) for value in values)
+    except TypeError:
+        raise Error(f"{what}, not {shown(values)}.") from None
+    if any(not -(1 << 63) <= number < 1 << 63 for number in numbers):
+        raise Error(f"{what}, not {shown(values)}.")
+    return numbers
 
 
 def sizes(numbers: Tuple[int, ...]) -> "ctypes.Array[ctypes.c_size_t]":
@@ -182,6 +205,9 @@ class Handle:
         self._needs = needs
         finalizer = weakref.finalize(self, _destroy, destroy, pointer, self.process)
         finalizer.atexit = False
+
+    def __reduce__(self) -> Any:
+        raise Error("An object of the library stays in its process and has no copies; make another one.")
 
 
 def make(destroy: Callable[[int], None], create: Callable[..., int], *arguments: Any, needs: Any = None) -> Handle:
@@ -259,17 +285,23 @@ class HoldInterrupt:
 SHORT = 1 << 20
 
 
-def execute(plan: Handle, address: int, nbytes: int, progress: Any) -> bool:
-    """Runs a plan on memory; whether Ctrl-C was pressed meanwhile. `progress`: what `progress_of()` takes."""
+class Ended(NamedTuple):
+    """How a run that is done went on beside it: the caller is told when the result is there."""
+
+    held: bool = False  # Ctrl-C was pressed
+    failure: Optional[BaseException] = None  # of the function that was told the progress
+
+
+def execute(plan: Handle, address: int, nbytes: int, progress: Any) -> Ended:
+    """Runs a plan on memory. `progress`: what `progress_of()` takes."""
     if nbytes < SHORT and progress is False:
         check(library.restride_execute_with(plan.pointer, address, None))
-        return False
+        return Ended()
     with HoldInterrupt() as held, progress_of(progress, nbytes) as told:
         options = RunOptions(told.callback, None) if told.callback else None
         status = library.restride_execute_with(plan.pointer, address, ctypes.byref(options) if options else None)
         check(status)
-    told.raise_failure()
-    return held.seen
+    return Ended(held.seen, told.failure)
 
 
 class progress_of:
@@ -279,7 +311,7 @@ class progress_of:
     def __init__(self, progress: Any, nbytes: int) -> None:
         self.callback: Any = None
         self.tell: Optional[Callable[[int, int], Any]] = None
-        self._failure: Optional[BaseException] = None
+        self.failure: Optional[BaseException] = None  # of `progress`, to be raised when the run is over
         self._bar: Any = None
         self._tell: Optional[Callable[[int, int], Any]] = None
         if progress is True:
@@ -298,16 +330,12 @@ class progress_of:
         self._bar.update(done - self._bar.n)
 
     def _told(self, done: int, total: int) -> None:
-        if self._tell is None or self._failure is not None:
+        if self._tell is None or self.failure is not None:
             return
         try:
             self._tell(done, total)
-        except BaseException as failure:  # it must not end the library's thread; raised when the run is over
-            self._failure = failure
-
-    def raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
+        except BaseException as failure:  # it must not end the library's thread
+            self.failure = failure
 
     def __enter__(self) -> "progress_of":
         return self

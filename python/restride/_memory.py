@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ._library import Error
+from ._library import Error, shown, whole_numbers
 
 
 class Facts(NamedTuple):
@@ -168,12 +168,9 @@ def check_axes(axes: Optional[Sequence[int]], rank: int) -> Tuple[int, ...]:
     """Axes as NumPy takes them: negative ones count from the end, None reverses all."""
     if axes is None:
         return tuple(range(rank))[::-1]
-    try:
-        numbers = [axis.__index__() for axis in axes]
-    except (TypeError, AttributeError):
-        raise Error(f"axes are {rank} whole numbers, not {axes!r}.") from None
+    numbers = whole_numbers(axes, f"axes are {rank} whole numbers")
     if sorted(axis + rank if axis < 0 else axis for axis in numbers) != list(range(rank)):
-        raise Error(f"axes name each of the {rank} axes once, from 0 on or from -1 down, not {tuple(numbers)!r}.")
+        raise Error(f"axes name each of the {rank} axes once, from 0 on or from -1 down, not {shown(numbers)}.")
     return tuple(axis % rank for axis in numbers) if rank else ()
 
 

@@ -240,6 +240,9 @@ class DeviceArray:
         self._owner = owner
         self.__cuda_array_interface__ = interface
 
+    def __reduce__(self) -> Any:
+        raise Error("A device array has no copies; copy it with the library that it came from.")
+
     @property
     def shape(self) -> Tuple[int, ...]:
         """Number of elements along each axis."""
@@ -335,7 +338,11 @@ def _operand(array: Any, copy: bool) -> Operand:
         found = np.asarray(array)
     if found is None:
         raise Error(
-            f"A {type(array).__name__} gives no access to its memory; hand over an array, a buffer or a tensor, or "
+            f"This {type(array).__name__} gives no access to its memory; hand over an array, a buffer or a tensor, or "
             "let out_of_place=True work on a copy."
         )
-    return NumpyOperand(found, f"the memory of this {type(array).__name__}", given=array)
+    on = NumpyOperand(found, f"the memory of this {type(array).__name__}", given=array)
+    interface = getattr(array, "__array_interface__", {})
+    if interface.get("mask") is not None:
+        on.facts = on.facts._replace(masked=True)
+    return on

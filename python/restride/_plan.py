@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
-import operator
 import os
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, Tuple
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from . import _library
 from ._device import Queue
-from ._library import Error, Handle, Interrupted, PlanOptions, library
+from ._library import Ended, Error, Handle, Interrupted, PlanOptions, library
 from ._memory import Facts, Move, check_axes, plan_move, refusal, refuse
 from ._operands import NumpyOperand, Operand, operand
 
@@ -41,13 +40,19 @@ def check_options(threads: int, scratch_bytes: int = 0, method: Optional[str] = 
     return Options(numbers[0], numbers[1], method)
 
 
+def flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise Error(f"{name} is True or False, not {_library.shown(value)}.")
+    return bool(value)
+
+
 def check_itemsize(itemsize: Any) -> int:
     return _library.whole_number(itemsize, (1 << 63) - 1, "itemsize is a whole number of bytes")
 
 
 def check_order(order: Any) -> None:
     if not isinstance(order, str) or order not in ("C", "F", "K"):
-        raise Error(f'order is "C", "F" or "K", not {order!r}.')
+        raise Error(f'order is "C", "F" or "K", not {_library.shown(order)}.')
 
 
 @contextlib.contextmanager
@@ -145,17 +150,17 @@ def conversion(
     return make(options) if queue is not None else _within_bound(make, nbytes, options)
 
 
-def run(handle: Handle, on: Operand, progress: Any) -> bool:
-    """Runs a plan on an array; whether Ctrl-C was held back meanwhile."""
+def run(handle: Handle, on: Operand, progress: Any) -> Ended:
+    """Runs a plan on an array."""
     if on.queue is None:
-        held = _library.execute(handle, on.address, on.nbytes, progress)
+        ended = _library.execute(handle, on.address, on.nbytes, progress)
     else:
         with on.queue.entered():
-            held = _library.execute(handle, on.address, on.nbytes, progress)
+            ended = _library.execute(handle, on.address, on.nbytes, progress)
         if on.queue.wait:
             on.queue.synchronize()
     on.changed()
-    return held
+    return ended
 
 
 def _run_short(move: Move, on: Operand, options: Options) -> None:
@@ -169,6 +174,7 @@ def _run_short(move: Move, on: Operand, options: Options) -> None:
 
 def changeable(array: Any, out_of_place: bool) -> Operand:
     """The array itself where its memory may be changed, or a copy where that is wanted; else why not."""
+    out_of_place = flag("out_of_place", out_of_place)
     on = operand(array, copy=out_of_place)
     rule = refusal(on.facts)
     if out_of_place and (rule is None or rule.copy):
@@ -178,8 +184,12 @@ def changeable(array: Any, out_of_place: bool) -> Operand:
     return on
 
 
-def deliver(result: Any, held: bool, what: str) -> Any:
-    if held:
+def deliver(result: Any, ended: Ended, what: str) -> Any:
+    """The result; or what happened beside the run, which holds the result."""
+    if ended.failure is not None:
+        ended.failure.result = result  # type: ignore[attr-defined]
+        raise ended.failure
+    if ended.held:
         raise Interrupted(f"{what} was interrupted and has been brought to its end: `.result` has it.", result)
     return result
 
@@ -189,13 +199,13 @@ def permute_operand(on: Operand, axes: Tuple[int, ...], order: str, options: Opt
     check_order(order)
     move = plan_move(on.facts.shape, on.order(), axes, order)
     result = on.result(tuple(on.facts.shape[axis] for axis in axes), move.result_order)
-    held = False
+    ended = Ended()
     if on.nbytes and len(move.dims) > 1:
         if on.queue is None and on.nbytes < _library.SHORT and progress is False:
             _run_short(move, on, options)
         else:
-            held = run(permutation(on.queue, move, on.facts.itemsize, options), on, progress)
-    return deliver(on.finished(result), held, "The transposition")
+            ended = run(permutation(on.queue, move, on.facts.itemsize, options), on, progress)
+    return deliver(on.finished(result), ended, "The transposition")
 
 
 class Plan:
@@ -301,8 +311,8 @@ class Plan:
         else:
             shape = tuple(on.facts.shape[axis] for axis in self._axes)
             result, what = on.result(shape, self._move.result_order), "The transposition"
-        held = False if self._nothing else run(self._open(), on, progress)
-        return deliver(on.finished(result), held, what)
+        ended = Ended() if self._nothing else run(self._open(), on, progress)
+        return deliver(on.finished(result), ended, what)
 
     def _check(self, on: Operand) -> None:
         self._open()
@@ -328,7 +338,7 @@ class Plan:
     def describe(self) -> Dict[str, Any]:
         """Engine, stages, sizes and bytes moved."""
         described = json.loads(_library.take_text(library.restride_plan_describe(self._open().pointer)))
-        return dict(described)
+        return {**described, "bytes": self._nbytes} if self._nothing else dict(described)
 
     def explain(self) -> str:
         """The plan for people: method, why it was chosen, scratch memory, and one line a stage."""
@@ -367,11 +377,11 @@ def _like(like: Any, dtype: Any) -> Operand:
             raise Error("A plan for a shape needs the dtype of the elements.")
         try:
             kind = np.dtype(dtype)
-            shape = tuple(operator.index(n) for n in (like if isinstance(like, (tuple, list)) else (like,)))
+            shape = _library.whole_numbers(like if isinstance(like, (tuple, list)) else (like,), "A shape is numbers")
             # Not the memory, which may be more than there is.
             sample = np.lib.stride_tricks.as_strided(np.zeros((1,) * len(shape), kind), shape, (0,) * len(shape))
         except (TypeError, ValueError, OverflowError) as error:
-            raise Error(f"{like!r} of {dtype!r} is no shape and dtype: {str(error).rstrip('.')}.") from None
+            raise Error(f"{_library.shown(like)} of {_library.shown(dtype)} is no shape and dtype: {str(error).rstrip('.')}.") from None
         on = NumpyOperand(sample)
         strides, step = [0] * len(shape), kind.itemsize
         for axis in reversed(range(len(shape))):

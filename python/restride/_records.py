@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, Mapping, MutableMapping, NamedTupl
 
 import numpy as np
 
-from ._library import Error
+from ._library import Ended, Error
 from ._operands import NumpyOperand
 from ._plan import Options, changeable, check_options, conversion, deliver, layout_pair, run
 
@@ -75,14 +75,14 @@ class Columns(MutableMapping[str, Any]):
         self._records, self._on, self._parts, self._options = records, on, parts, options
         self._views: Optional[Dict[str, Any]] = None
 
-    def _convert(self, source: str, target: str, progress: Any) -> bool:
+    def _convert(self, source: str, target: str, progress: Any) -> Ended:
         count = self._on.nbytes // self.dtype.itemsize if self.dtype.itemsize else 0
         if count < 2 or len(self._parts.parts) < 2:
-            return False
+            return Ended()
         layouts = layout_pair(self._parts.dimensions(count), source, target)
         return run(conversion(None, layouts, 0, self._on.nbytes, self._options), self._on, progress)
 
-    def _separate(self, progress: Any) -> bool:
+    def _separate(self, progress: Any) -> Ended:
         self._views = {name: self._view(name) for name in self.dtype.names or ()}
         return self._convert("i f", "f i", progress)
 
@@ -144,10 +144,13 @@ class Columns(MutableMapping[str, Any]):
 
         The columns are not to be used any more. progress: as in `transpose()`.
         """
-        self._open()
-        held = self._convert("f i", "i f", progress)
-        self._views = None
-        return deliver(self._records, held, "The conversion")
+        views, self._views = self._open(), None  # another thread is refused
+        try:
+            ended = self._convert("f i", "i f", progress)
+        except BaseException:
+            self._views = views
+            raise
+        return deliver(self._records, ended, "The conversion")
 
     def __reduce__(self) -> Any:
         raise Error("Columns share the memory of their records and cannot be copied or pickled; copy the records.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._command import ask
-from ._library import Error
+from ._library import Error, shown, text, whole_number
 
 _SUFFIXES = {"opencl": ".cl", "cuda": ".cu", "c": ".c"}
 _NAME = "source"
@@ -159,21 +159,21 @@ def rewrite(
     arguments: List[str] = []
     for option, values in (("--layout", layouts), ("--record", records)):
         if not isinstance(values, (Mapping, type(None))):
-            raise Error(f"Layouts and records are mappings from names of arguments, not {values!r}.")
+            raise Error(f"Layouts and records are mappings from names of arguments, not {shown(values)}.")
         for name, value in (values or {}).items():
-            arguments += [option, f"{name}: {value}"]
-    if tile:
-        arguments += ["--tile", str(tile)]
+            words = (text(word, "Names of arguments, layouts and records are texts") for word in (name, value))
+            arguments += [option, b": ".join(words).decode()]
+    arguments += _counts(tile=tile)
     with tempfile.TemporaryDirectory(prefix="restride-") as folder:
         made = os.path.join(folder, "header.h")
         reply = _ask("rewrite", source, language, arguments + (["--header", made] if header else []), options, folder)
-        text = ""
+        declared = ""
         if header and os.path.exists(made):
             with open(made, encoding="utf-8") as opened:
-                text = opened.read()
+                declared = opened.read()
     if reply.get("reason"):
         raise Error(f"{reply.get('file', '')}:{reply.get('line', 0)}: {reply['reason']}.", 5)
-    return Rewriting(reply.get("source", ""), tuple(_arguments(reply)), text, reply)
+    return Rewriting(reply.get("source", ""), tuple(_arguments(reply)), declared, reply)
 
 
 def _arguments(reply: Dict[str, Any]) -> List[Argument]:
@@ -219,9 +219,7 @@ def analyze(
     [('a[i].v[0]', 2, 32), ('b[i]', 2, 4)]
     """
     arguments = ["--threads", ",".join(_texts("threads", threads))] if threads else []
-    for option, value in (("--warp", warp), ("--burst", burst)):
-        if value:
-            arguments += [option, str(value)]
+    arguments += _counts(warp=warp, burst=burst)
     with tempfile.TemporaryDirectory(prefix="restride-") as folder:
         reply = _ask("analyze", source, language, arguments, options, folder)
     notes = tuple(Note(note.get("file", ""), note.get("line", 0), note["sentence"]) for note in reply.get("notes", []))
@@ -272,9 +270,18 @@ def _array(one: Dict[str, Any]) -> Array:
     )
 
 
+def _counts(**values: Any) -> List[str]:
+    """Options that take a number; 0 leaves them out."""
+    words: List[str] = []
+    for name, value in values.items():
+        number = whole_number(value, (1 << 31) - 1, f"{name} is a whole number")
+        words += [f"--{name}", str(number)] if number else []
+    return words
+
+
 def _texts(name: str, values: Any) -> List[str]:
     if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
-        raise Error(f"{name} are a list of texts, not {values!r}.")
+        raise Error(f"{name} are a list of texts, not {shown(values)}.")
     return list(values)
 
 
@@ -287,7 +294,7 @@ def _ask(
     folder: str,
 ) -> Dict[str, Any]:
     if not isinstance(language, str) or language not in _SUFFIXES:
-        raise Error(f"language is one of {', '.join(_SUFFIXES)}, not {language!r}.")
+        raise Error(f"language is one of {', '.join(_SUFFIXES)}, not {shown(language)}.")
     words = _texts("options", options)
     where: Optional[str] = None
     if isinstance(source, str):
@@ -296,15 +303,13 @@ def _ask(
             opened.write(source)
     else:
         try:
-            name = os.fsdecode(source)
             if isinstance(source, bytes):
                 raise TypeError
+            name = os.fsdecode(source)
+            name = os.path.join(".", name) if name.startswith("-") else name
         except TypeError:
             raise Error(f"The source is a text or a pathlib.Path, not a {type(source).__name__}.") from None
-    words = [verb, name, *arguments, "--json", "--", *words]
-    if any("\0" in word for word in words):
-        raise Error("Options are texts without zero bytes.")
-    answer = ask(words, where)
+    answer = ask([verb, name, *arguments, "--json", "--", *words], where)
     if answer.status != 0:
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)
     reply: Dict[str, Any] = json.loads(answer.output)

@@ -14,10 +14,12 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._command import change
-from ._library import Error, Interrupted
+from ._library import Error, Interrupted, shown, text, whole_number, whole_numbers
+from ._plan import LAYOUT_TEXTS, flag
 
 __all__ = ["FileChange", "convert", "transpose"]
 
+_BYTES = (1 << 63) - 1  # that a number may mean
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -102,17 +104,15 @@ def convert(
     dtype: of the elements, where `dimensions` do not say it.
     The rest, and what is raised, is as in `transpose()`.
     """
-    arguments = ["--from", str(source), "--to", str(target)]
-    if dimensions is not None:
-        arguments += ["--dims", str(dimensions)]
+    arguments: List[str] = []
+    for option, value in {"--from": source, "--to": target, "--dims": dimensions}.items():
+        if option != "--dims" or value is not None:
+            arguments += [option, text(value, LAYOUT_TEXTS).decode()]
     return _run("convert", path, arguments, dtype, offset, journal, threads, memory, explain, progress)
 
 
 def _numbers(name: str, values: Sequence[int], separator: str) -> str:
-    try:
-        return separator.join(str(value.__index__()) for value in values)
-    except (TypeError, AttributeError):
-        raise Error(f"{name} are whole numbers, not {values!r}.") from None
+    return separator.join(map(str, whole_numbers(values, f"{name} are whole numbers")))
 
 
 def _run(
@@ -129,26 +129,29 @@ def _run(
 ) -> FileChange:
     try:
         name = os.path.abspath(os.fsdecode(path))
-        log = None if not journal else name + ".journal" if journal is True else os.path.abspath(os.fsdecode(journal))
-    except TypeError:
-        raise Error(f"path and journal are paths of files, not {path!r} and {journal!r}.") from None
+        log = None
+        if journal is not False and journal is not None:
+            log = name + ".journal" if journal is True else os.path.abspath(os.fsdecode(journal))
+    except (TypeError, ValueError):
+        raise Error(f"path and journal are paths of files, not {shown(path)} and {shown(journal)}.") from None
     if dtype is not None:
         try:
             unit = dtype if isinstance(dtype, int) else np.dtype(dtype).itemsize
             if not isinstance(dtype, int) and np.dtype(dtype).hasobject:
                 raise TypeError
         except (TypeError, ValueError):
-            raise Error(f"dtype is a dtype of fixed size or a number of bytes, not {dtype!r}.") from None
-        arguments = [*arguments, "--dtype", str(unit)]
-    for option, value in (("--offset", offset), ("--threads", threads or None), ("--memory", memory or None)):
+            unit = 0
+        if not 0 < unit <= _BYTES:
+            raise Error(f"dtype is a dtype of fixed size or a number of bytes, not {shown(dtype)}.")
+        arguments = [*arguments, "--dtype", str(int(unit))]
+    for option, value, most in (("offset", offset, _BYTES), ("threads", threads, 256), ("memory", memory, _BYTES)):
         if value is not None:
-            arguments = [*arguments, option, _numbers(option[2:], (value,), "")]
-    if explain:
+            number = whole_number(value, most, f"{option} is a whole number from 0 to {most}")
+            arguments = [*arguments, f"--{option}", str(number)] if number or option == "offset" else arguments
+    if flag("explain", explain):
         arguments, log = [*arguments, "--explain"], None
     if log is not None:
         arguments = [*arguments, "--journal", log]
-    if any("\0" in argument for argument in (*arguments, name)):
-        raise Error("Paths and layouts are texts without zero bytes.")
     answer, held = change([verb, *arguments, "--json", "--", name], name, log, progress)
     if answer.status != 0:
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)

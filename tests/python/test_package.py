@@ -3,8 +3,10 @@
 import array as array_module
 import ast
 import contextlib
+import copy
 import ctypes
 import doctest
+import gc
 import importlib
 import io
 import json
@@ -23,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import restride as rs
+from restride._command import command
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -31,6 +34,15 @@ def in_child(code, *arguments, **how):
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=120, **how
     )
+
+
+def left_out(*verbs):
+    """What the command says of the first verb that the build leaves out, or nothing."""
+    for verb in verbs:
+        told = subprocess.run([command(), verb, "--help"], capture_output=True, text=True, check=False).stderr
+        if "This build is without" in told:
+            return told.strip()
+    return ""
 
 
 class Taken(unittest.TestCase):
@@ -131,6 +143,7 @@ class Taken(unittest.TestCase):
         for shape in ((), (0, 3), (1, 1), (1,) * 20, (2, 1, 0)):
             self.assertEqual(rs.transpose(np.zeros(shape)).shape, shape[::-1])
         self.assertEqual(rs.transpose(np.zeros((2, 3), "S0")).shape, (3, 2))
+        self.assertEqual(rs.Plan((300,), dtype="i4").describe()["bytes"], 1200)  # nothing moves
 
 
 class Odd:
@@ -140,13 +153,24 @@ class Odd:
         self.__dict__.update(attributes)
 
 
+class Unwritable:
+    """An object that Python cannot write into a sentence."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+NUMBERS = np.zeros((2, 3))
+MASKED = {**NUMBERS.__array_interface__, "mask": np.zeros((2, 3), bool)}
+
+
 class Refused(unittest.TestCase):
     """Every refusal is a restride.Error with one sentence, and comes from no deeper than the package's own checks."""
 
     CALLS = [
-        (lambda: rs.transpose([[1, 2], [3, 4]]), "list gives no access"),
-        (lambda: rs.transpose(None), "NoneType gives no access"),
-        (lambda: rs.transpose(np.float64(3)), "float64 gives no access"),
+        (lambda: rs.transpose([[1, 2], [3, 4]]), "This list gives no access"),
+        (lambda: rs.transpose(None), "This NoneType gives no access"),
+        (lambda: rs.transpose(np.float64(3)), "This float64 gives no access"),
         (lambda: rs.transpose(np.array([[1, None]])), "references to Python objects"),
         (lambda: rs.transpose(np.array([[1, None]]), out_of_place=True), "references to Python objects"),
         (lambda: rs.transpose(np.zeros((4, 4))[:, ::2]), "gaps"),
@@ -160,6 +184,15 @@ class Refused(unittest.TestCase):
         (lambda: rs.permute(np.zeros((2, 3)), "ab"), "whole numbers"),
         (lambda: rs.permute(np.zeros((2, 3)), (0, 1.5)), "whole numbers"),
         (lambda: rs.permute(np.zeros((2, 3)), (0, 1), order="A"), "order is"),
+        (lambda: rs.permute(np.zeros((2, 3)), {1, 0}), "whole numbers"),
+        (lambda: rs.permute(np.zeros((2, 3)), {1: 0, 0: 1}), "whole numbers"),
+        (lambda: rs.permute(np.zeros((2, 3)), (10**6000, 0)), "whole numbers, not this tuple"),
+        (lambda: rs.permute(np.zeros((2, 3)), list(range(10**5))), "..."),
+        (lambda: rs.permute(np.zeros((2, 3)), (0, 1), order=Unwritable()), "not this Unwritable"),
+        (lambda: rs.transpose(np.zeros((2, 3)), threads=10**6000), "threads is a whole number"),
+        (lambda: rs.transpose(np.zeros((2, 3)), out_of_place=np.array([1, 2])), "out_of_place is True or False"),
+        (lambda: rs.transpose(Odd(__array_interface__=MASKED)), "mask"),
+        (lambda: copy.deepcopy(rs.DeviceArray(None, {"shape": (2,)})), "no copies"),
         (lambda: rs.transpose(np.zeros((2, 3)), threads=-1), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((2, 3)), threads="2"), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((2, 3)), threads=1000), "threads is a whole number"),
@@ -207,12 +240,20 @@ class Refused(unittest.TestCase):
         (lambda: rs.file.transpose(b"/nowhere/a.npy"), "/nowhere/a.npy"),
         (lambda: rs.file.transpose("/nowhere/a", shape=(2, 3), dtype=object), "fixed size"),
         (lambda: rs.file.transpose(3), "path and journal are paths"),
+        (lambda: rs.file.transpose("a", journal=np.array([1, 2])), "path and journal are paths"),
+        (lambda: rs.file.transpose("a\ud800"), "UTF-8"),
+        (lambda: rs.file.transpose("a", {0, 1}), "whole numbers"),
+        (lambda: rs.file.transpose("a", threads=np.array([1, 2])), "threads is a whole number"),
+        (lambda: rs.file.transpose("a", memory=10**6000), "memory is a whole number"),
+        (lambda: rs.file.transpose("a", shape=(2, 3), dtype=10**6000), "dtype is"),
+        (lambda: rs.file.transpose("a", explain=np.array([1, 2])), "explain is True or False"),
+        (lambda: rs.file.convert("a", Unwritable(), "i f"), "not this Unwritable"),
         (lambda: rs.file.transpose("a\0b"), "zero bytes"),
         (lambda: rs.file.transpose("a", (0, "x")), "whole numbers"),
         (lambda: rs.file.transpose("a", shape=(2, 3)), "both shape and dtype"),
         (lambda: rs.file.transpose("a", shape=(2, 3), dtype="nonsense"), "dtype"),
-        (lambda: rs.file.transpose("/nowhere/a", threads=-1), "--threads takes"),
-        (lambda: rs.file.convert("/nowhere/a.npy", "i f", 3), "/nowhere/a.npy"),
+        (lambda: rs.file.transpose("/nowhere/a", threads=-1), "threads is a whole number from 0 to 256"),
+        (lambda: rs.file.convert("/nowhere/a.npy", "i f", 3), "texts"),
         (lambda: rs.rewrite(3), "a text or a pathlib.Path"),
         (lambda: rs.rewrite("__kernel void f() {}", language="fortran"), "language is one of"),
         (lambda: rs.rewrite("__kernel void f() {}", options="-DN"), "a list of texts"),
@@ -226,6 +267,11 @@ class Refused(unittest.TestCase):
         (lambda: rs.analyze("void f() {}", language="c", threads=[5]), "threads are a list of texts"),
         (lambda: rs.rewrite("__kernel void f() {}", layouts={"a": "i q"}), ""),
         (lambda: rs.rewrite("__kernel void f() {}", tile="x"), "tile"),
+        (lambda: rs.rewrite("__kernel void f() {}", tile=np.array([1, 2])), "tile is a whole number"),
+        (lambda: rs.rewrite("__kernel void f() {}", layouts={1: "f i"}), "are texts"),
+        (lambda: rs.rewrite("__kernel void f() {}", layouts={"a": Unwritable()}), "not this Unwritable"),
+        (lambda: rs.rewrite("__kernel void f() {}", options=["-D\ud800"]), "UTF-8"),
+        (lambda: rs.analyze("void f() {}", language="c", warp=np.array([1, 2])), "warp is a whole number"),
         (lambda: rs.rewrite(Path("/nowhere/a.cl")), "/nowhere/a.cl"),
         (lambda: rs.analyze(Path("/nowhere/a.cl")), "/nowhere/a.cl"),
         (lambda: rs.analyze("\0"), ""),
@@ -233,6 +279,8 @@ class Refused(unittest.TestCase):
         (lambda: rs.layout("i:8", 3), "texts"),
         (lambda: rs.layout("i:8 f:2", "f i").offset(8, 0), "indices below"),
         (lambda: rs.layout("i:8 f:2", "f i").offset(1), "indices below"),
+        (lambda: rs.layout("i:8 f:2", "f i").offset(np.array([1, 2]), 0), "indices below"),
+        (lambda: pickle.dumps(rs.layout("i:8", "i")._handle), "stays in its process"),
         (lambda: rs.layout("i:8 f:2", "f i").accessors("fortran"), "dialect is"),
         (lambda: rs.layout("i:8 f:2", "f i").accessors(["c"]), "dialect is"),
         (lambda: rs.layout("i:8 f:2", "f i").accessors("c", None), "prefix is a C identifier"),
@@ -245,7 +293,8 @@ class Refused(unittest.TestCase):
                 with self.assertRaises(rs.Error) as caught:
                     call()
                 sentence = str(caught.exception)
-                self.assertIn(words, sentence)
+                if not sentence.startswith("This build is without"):
+                    self.assertIn(words, sentence)
                 self.assertIsInstance(caught.exception, ValueError)
                 self.assertRegex(sentence, r"(?s)^[^ ].*\.$")
                 self.assertTrue(caught.exception.__suppress_context__ or caught.exception.__context__ is None)
@@ -289,6 +338,14 @@ class Refused(unittest.TestCase):
         self.assertEqual(rs.transpose(a).tolist(), [[0, 3], [1, 4], [2, 5]])
         with self.assertRaisesRegex(rs.Error, "deleted"):
             rs.transpose(a)
+
+        def fail(done, total):
+            raise RuntimeError("enough")
+
+        a = jnp.arange(6).reshape(2, 3)
+        with self.assertRaisesRegex(RuntimeError, "enough") as caught:
+            rs.transpose(a, progress=fail)
+        self.assertTrue(a.is_deleted() and caught.exception.result.tolist() == [[0, 3], [1, 4], [2, 5]])
         for packed in (jnp.arange(6).astype(jnp.int4).reshape(2, 3), jax.random.split(jax.random.key(0), 6)):
             with self.assertRaisesRegex(rs.Error, "only JAX knows"):
                 rs.transpose(packed)
@@ -401,8 +458,16 @@ print(pressed, sentence)
         def fail(done, total):
             raise RuntimeError("enough")
 
-        with self.assertRaisesRegex(RuntimeError, "enough"):
+        with self.assertRaisesRegex(RuntimeError, "enough") as caught:
             rs.transpose(a, progress=fail)
+        self.assertEqual(caught.exception.result.shape, (3000, 2000))
+        records = np.zeros(700000, [("a", "i4"), ("b", "f8")])
+        records["a"] = range(700000)
+        with self.assertRaisesRegex(RuntimeError, "enough") as caught:
+            rs.columns(records, progress=fail)
+        self.assertTrue((caught.exception.result["a"] == range(700000)).all())
+        caught.exception.result.records()
+        self.assertTrue((records["a"] == range(700000)).all())
         shown = in_child("import numpy as np, restride as rs; rs.transpose(np.zeros((999, 777)), progress=True)")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         try:
@@ -444,6 +509,14 @@ assert extra * 1024 <= a.nbytes // 100 + (8 << 20), extra
 
 
 class Pictures(unittest.TestCase):
+    def test_copies_are_layouts_of_their_own(self):
+        made = rs.layout("i:8 f:2", "f i")
+        copies = [copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))]
+        del made
+        gc.collect()
+        for one in copies:
+            self.assertEqual((one.offset(1, 1), repr(one)), (9, "restride.layout('i:8 f:2', 'f i')"))
+
     def test_layout(self):
         made = rs.layout("i:8 f{float x; double m;}", "i/4 f i%4")
         self.assertTrue(made._repr_svg_().lstrip().startswith("<svg") or "<svg" in made.svg())
@@ -455,16 +528,24 @@ class Pictures(unittest.TestCase):
 
 
 class Documented(unittest.TestCase):
+    def skip_without(self, *verbs):
+        missing = left_out(*verbs)
+        if missing:
+            self.skipTest(missing)
+
     def test_doctests(self):
         tried = 0
         for path in sorted(Path(rs.__file__).parent.glob("*.py")):
             name = "restride" if path.stem == "__init__" else f"restride.{path.stem}"
+            if path.stem == "_sources" and left_out("rewrite", "analyze"):
+                continue
             result = doctest.testmod(importlib.import_module(name))
             self.assertEqual(result.failed, 0, name)
             tried += result.attempted
         self.assertGreater(tried, 30)
 
     def test_the_page(self):
+        self.skip_without("rewrite")
         page = str(DOCS / "python.md")
         result = doctest.testfile(page, module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
         self.assertEqual(result.failed, 0)
@@ -472,6 +553,7 @@ class Documented(unittest.TestCase):
 
     def test_the_notebook(self):
         """Each cell runs, prints what it printed, and ends in the same kinds of result."""
+        self.skip_without("rewrite", "analyze")
         notebook = json.loads((DOCS / "python.ipynb").read_text(encoding="utf-8"))
         names = {}
         for cell in notebook["cells"]:
