@@ -5,12 +5,20 @@
 static const rs_cli_verb verbs[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
     {"run", rs_verb_run, "run an OpenCL program with its arrays of structures in a better layout"},
+#else
+    {"run", NULL, "OpenCL (RESTRIDE_OPENCL)"},
 #endif
+#ifdef RESTRIDE_HAVE_REWRITE
     {"rewrite", rs_verb_rewrite,
      "show a kernel rewritten for another layout, and what was refused and why"},
+#else
+    {"rewrite", NULL, "libclang (RESTRIDE_REWRITE)"},
+#endif
 #ifdef RESTRIDE_HAVE_ANALYZE
     {"analyze", rs_verb_analyze,
      "find the access patterns of kernels and loops, and what suits them"},
+#else
+    {"analyze", NULL, "libclang and isl (RESTRIDE_REWRITE)"},
 #endif
     {"show", rs_verb_show, "draw a layout as text or SVG"},
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place"},
@@ -19,6 +27,8 @@ static const rs_cli_verb verbs[] = {
     {"reorder", rs_verb_reorder, "find an order of data and threads for A[P[t]]"},
 #ifdef RESTRIDE_HAVE_CONFIG
     {"sim", rs_verb_sim, "compare layouts on the model of a device's memory"},
+#else
+    {"sim", NULL, "libinih (RESTRIDE_CONFIG)"},
 #endif
     {"bench", rs_verb_bench, "measure conversions on this machine"},
     {"tune", rs_verb_tune, "measure plans and keep the fastest"},

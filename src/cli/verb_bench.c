@@ -10,7 +10,9 @@
 static const char usage[] =
     "usage: restride bench MEASUREMENT [OPTIONS]...\n"
     "\n"
+#ifdef RESTRIDE_HAVE_OPENCL
     "  marshal     AoS to ASTA and back on an OpenCL device, beside a copy on the device\n"
+#endif
     "  offload     matrices in host memory, transposed in place through a device\n"
     "  permute     permutations of a tensor's axes in place on the host, beside a copy\n"
     "  plans       the time of making a plan beside that of a run, on the host or a device\n"
@@ -43,7 +45,7 @@ int rs_verb_bench(int argc, char **argv)
     for (size_t i = 0; i < sizeof measurements / sizeof measurements[0]; i++)
         if (strcmp(argv[1], measurements[i].name) == 0)
             return measurements[i].run(argc - 1, argv + 1);
-    if (rs_cli_helps(argc, argv, usage))
+    if (rs_cli_helps(2, argv, usage)) /* for itself; a measurement that is not there has no help */
         return RS_EXIT_DONE;
     return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                        "\"%s\" cannot be measured here; restride bench --help says what can.",

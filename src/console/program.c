@@ -13,7 +13,8 @@ static void print_usage(FILE *stream, const char *program, const rs_cli_verb *ve
 {
     fprintf(stream, "usage: %s VERB [OPTIONS]...\n\n", program);
     for (size_t i = 0; i < count; i++)
-        fprintf(stream, "  %-11s %s\n", verbs[i].name, verbs[i].summary);
+        if (verbs[i].run)
+            fprintf(stream, "  %-11s %s\n", verbs[i].name, verbs[i].summary);
     fprintf(stream, "\n%s VERB --help explains a verb; %s --version prints the version.\n", program,
             program);
 }
@@ -59,7 +60,10 @@ int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t cou
     }
     for (size_t i = 0; i < count; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
-            return finish(verbs[i].run(argc - 1, argv + 1), argv[1]);
+            return verbs[i].run ? finish(verbs[i].run(argc - 1, argv + 1), argv[1])
+                                : rs_cli_fail(RS_EXIT_FAILED, argv[1],
+                                              "This build is without %s; build Restride with it.",
+                                              verbs[i].summary);
     fprintf(stderr, "%s: \"%s\" is not a verb; %s --help lists them.\n", program, argv[1], program);
     return RS_EXIT_USAGE;
 }

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Gets the arguments from its own name on: argv[0] is the verb. Returns the exit status. */
+/* `run` gets the arguments from its own name on: argv[0] is the verb. Returns the exit status.
+ * A verb that the build leaves out has no `run`, and `summary` names what the build lacks. */
 typedef struct {
     const char *name;
     int (*run)(int argc, char **argv);

@@ -14,7 +14,7 @@ except ImportError:
     print("skipped: NumPy is not installed")
     sys.exit(77)
 
-restride, emulated = sys.argv[1:]
+restride, emulated = (sys.argv[1:] + [""])[:2]
 failures = 0
 
 

@@ -140,6 +140,8 @@ def check(header):
     compiler = compiler_of(header)
     if compiler == "" or compiler.endswith("NOTFOUND") or (header.name == "cuda.h" and not emulated):
         return None
+    if header.name in FOR_OPENCL and b"restride_engine_create_opencl" not in library.read_bytes():
+        return None
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         built = build(header, folder)

@@ -372,6 +372,9 @@ static void test_forced_policies(void **state)
 static void test_configuration(void **state)
 {
     (void)state;
+#ifndef HAVE_CONFIG
+    skip();
+#endif
     forget();
     write_config("[grow]\n.policy = asta\n");
     assert_transformed(run(SLOW, "--config config.ini", "wlllr" LARGE), 3, 3);
@@ -394,6 +397,9 @@ static void test_configuration(void **state)
 static void test_plans_count(void **state)
 {
     (void)state;
+#ifndef HAVE_CONFIG
+    skip();
+#endif
     char commands[256] = "w";
     write_config("[grow]\nitems = f i\n");
     memset(commands + 1, 'l', 60);
@@ -590,10 +596,8 @@ int main(void)
 #ifdef HAVE_TIMES
         cmocka_unit_test(test_launches_cost_little),
 #endif
-#ifdef HAVE_CONFIG
         cmocka_unit_test(test_configuration),
         cmocka_unit_test(test_plans_count),
-#endif
     };
     return cmocka_run_group_tests(tests, make_folder, clean_up);
 }
