@@ -2,7 +2,7 @@
 # usage: tools/gpu_rewrite.sh [--build FOLDER] [--compile] [RECORDS]...
 # Rewrites kernels of CUDA C++, compiles them beside what they were with nvcc, runs both on a GPU with arrays of RECORDS
 # records (default: 1003 1000003 4000000), converts with the calls of the generated header, and compares all bytes. With
-# --compile nothing is run on a GPU. Ends with status 77 where there is no nvcc, or no rewriter in the build.
+# --compile nothing is run on a GPU. Ends with status 77 where there is no nvcc, or no rewriter or CUDA engine in the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,6 +40,7 @@ links=(-Iinclude -L"$library" -lrestride)
 "$folder/header"
 echo "gpu_rewrite: the header holds on the host"
 
+grep -q restride_engine_create_cuda "$library/librestride.so" || { echo "gpu_rewrite: this build has no CUDA engine" && exit 77; }
 command -v nvcc >/dev/null || { echo "gpu_rewrite: there is no nvcc" && exit 77; }
 architecture=native
 ! $compile || architecture=sm_90

@@ -5,9 +5,11 @@
 #include "restride/version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void print_usage(FILE *stream, const char *program, const rs_cli_verb *verbs, size_t count)
 {
@@ -38,9 +40,18 @@ static void outlive_long_files(int signal_number)
     (void)signal_number;
 }
 
+void rs_cli_occupy_streams(void)
+{
+    for (int stream = 0; stream <= 2; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && /* to read 0 and to write the others stays an error */
+            open("/dev/null", (stream == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != stream)
+            _exit(RS_EXIT_FAILED);
+}
+
 int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t count, int argc,
                        char **argv)
 {
+    rs_cli_occupy_streams();
     const struct sigaction action = {.sa_handler = outlive_long_files};
     sigaction(SIGXFSZ, &action, NULL);
     rs_cli_name_program(program);

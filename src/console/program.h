@@ -12,6 +12,10 @@ typedef struct {
     const char *summary;
 } rs_cli_verb;
 
+/* The first thing that a program does: no file that it opens takes the number of a standard stream
+ * that is closed, and gets what is printed. Programs that it starts find the stream closed. */
+void rs_cli_occupy_streams(void);
+
 /* Finds the verb that argv[1] names and runs it; the exit status, which is RS_EXIT_FAILED where
  * what the verb printed could not be written. */
 int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t count, int argc,

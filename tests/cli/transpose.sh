@@ -159,6 +159,17 @@ if [ -w /dev/full ]; then
     says err "The work is done, but its output could not be written: No space left on device"
 fi
 
+# Streams that are closed: the file must not get their numbers, and then what is printed.
+chmod 644 a
+for closed in '>&-' '2>&-' '<&- >&- 2>&-' '<&- 2>&-'; do
+    for options in '' --json '--json --journal log'; do
+        printf 123456 >a
+        sh -c "'$restride' transpose a --shape 2x3 --dtype u8 $options $closed" >"$work/out" 2>"$work/err"
+        [ "$(cat a)" = 142536 ] || complain "a has other bytes after transpose $options $closed: $(cat a)"
+        rm -f log
+    done
+done
+
 # A file that another run has locked.
 if command -v flock >/dev/null; then
     chmod 644 a

@@ -164,6 +164,9 @@ static void test_cpu_stays_as_it_is(void **state)
 
 static void write_config(const char *text)
 {
+#ifndef HAVE_CONFIG
+    skip();
+#endif
     char path[64];
     snprintf(path, sizeof path, "%s/config.ini", folder);
     FILE *file = fopen(path, "w");
@@ -372,9 +375,6 @@ static void test_forced_policies(void **state)
 static void test_configuration(void **state)
 {
     (void)state;
-#ifndef HAVE_CONFIG
-    skip();
-#endif
     forget();
     write_config("[grow]\n.policy = asta\n");
     assert_transformed(run(SLOW, "--config config.ini", "wlllr" LARGE), 3, 3);
@@ -397,9 +397,6 @@ static void test_configuration(void **state)
 static void test_plans_count(void **state)
 {
     (void)state;
-#ifndef HAVE_CONFIG
-    skip();
-#endif
     char commands[256] = "w";
     write_config("[grow]\nitems = f i\n");
     memset(commands + 1, 'l', 60);
