@@ -1,5 +1,6 @@
 /* What all engines share. */
 #include "engine/stage.h"
+#include "base/arithmetic.h"
 
 void restride_engine_destroy(restride_engine *engine)
 {
@@ -10,6 +11,15 @@ void restride_engine_destroy(restride_engine *engine)
         if (attachments[i] != NULL)
             attachments[i]->destroy(attachments[i]);
     engine->operations->destroy(engine);
+}
+
+size_t rs_engine_workers(const rs_engine_traits *traits, size_t bytes)
+{
+    enum { SHARES = 4 };
+    size_t share = traits->serial_bytes / SHARES;
+    if (bytes < traits->serial_bytes)
+        return 1;
+    return share == 0 ? traits->workers : rs_size_smaller(traits->workers, bytes / share);
 }
 
 size_t rs_pieces_of_record(const rs_record *record, rs_piece *pieces)

@@ -159,7 +159,7 @@ typedef struct {
     size_t box_bytes;   /* the same for BOXES, where few groups at once will do */
     size_t line_bytes;  /* the shortest run that moves at full speed */
     size_t workers;
-    size_t serial_bytes; /* an array of less is planned as if for one worker */
+    size_t serial_bytes; /* an array of less is planned for one worker (rs_engine_workers()) */
     /* A device: blocks larger than the chip are refused, smaller ones take no scratch memory, and
      * the stages are those of transpose/device_methods.c, with its costs. */
     bool chip_only;
@@ -175,6 +175,10 @@ typedef struct {
     const restride_engine *engine; /* for `cost` */
     double least_cost;             /* of a stage of such an engine; 0: it is not known */
 } rs_engine_traits;
+
+/* How many workers an array of so many bytes is for: one below `serial_bytes`, and at most one for
+ * each quarter of that. */
+size_t rs_engine_workers(const rs_engine_traits *traits, size_t bytes);
 
 /* What RS_TRANSPOSE_PIPT, PTTWAC and their panels cost on a device whose groups hold `chip_bytes`,
  * as rs_engine_traits' cost; infinite for other stages. */

@@ -20,8 +20,10 @@ size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits)
 {
     if (traits->scratch_parts != 0)
         return rs_size_add_capped(bytes / traits->scratch_parts, traits->scratch_bytes);
-    return rs_size_add_capped(bytes / LIMIT_PARTS,
-                              rs_size_multiply_capped(traits->workers, WORKER_BYTES));
+    size_t workers = rs_engine_workers(traits, bytes);
+    size_t limit =
+        rs_size_add_capped(bytes / LIMIT_PARTS, rs_size_multiply_capped(workers, WORKER_BYTES));
+    return rs_size_smaller(limit, rs_size_add_capped(bytes, WORKER_BYTES));
 }
 
 static size_t bytes_of(const rs_matrices *m)
@@ -38,8 +40,7 @@ static rs_problem make_problem(const rs_matrices *matrices, const rs_engine_trai
 {
     size_t by_default = rs_choose_scratch_limit(bytes_of(matrices), traits);
     rs_problem problem = {.matrices = matrices, .traits = *traits, .scratch_limit = by_default};
-    if (bytes_of(matrices) < traits->serial_bytes)
-        problem.traits.workers = 1;
+    problem.traits.workers = rs_engine_workers(traits, bytes_of(matrices));
     if (options == NULL)
         return problem;
     if (options->scratch_bytes != 0)

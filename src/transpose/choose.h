@@ -12,7 +12,7 @@
 restride_status rs_matrices_check(const rs_matrices *matrices, size_t *bytes);
 
 /* The scratch memory that a plan may take for `bytes` bytes unless more is granted: 0.5 % and 4 MiB
- * a worker, or what the traits say. */
+ * a worker, but no more than the bytes and 4 MiB; or what the traits say. */
 size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits);
 
 /*

@@ -112,8 +112,9 @@ static size_t count_stages(const restride_plan *plan)
 
 static size_t bound_of(const problem *p, const setting *s)
 {
-    return p->budget != 0 ? p->budget
-                          : s->bytes / DEFAULT_PARTS + (size_t)p->threads * THREAD_BYTES;
+    const size_t of_threads = s->bytes / DEFAULT_PARTS + (size_t)p->threads * THREAD_BYTES;
+    const size_t of_array = s->bytes + THREAD_BYTES;
+    return p->budget != 0 ? p->budget : of_threads < of_array ? of_threads : of_array;
 }
 
 /* False when the plan was refused. */
@@ -266,6 +267,26 @@ static void test_large_matrices(void **state)
     }
 }
 
+/* Of as many threads as a large machine has only those take scratch memory that have work. */
+static void test_many_threads(void **state)
+{
+    (void)state;
+    static const size_t shapes[][4] = {
+        {4454, 449, 1, 1}, {4439, 150, 3, 1}, {700, 720, 4, 1}, {512, 700, 4, 1}, {18, 7352, 8, 2}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (int threads = 4; threads <= 256; threads *= 8) {
+            const problem p = {.rows = shapes[i][0],
+                               .cols = shapes[i][1],
+                               .unit = shapes[i][2],
+                               .batch = shapes[i][3],
+                               .threads = threads};
+            assert_true(check(&p));
+        }
+    const problem records = {
+        .dims = "i:10204 f:49", .from = "i f", .to = "f i", .unit = 4, .threads = 256};
+    assert_true(check(&records));
+}
+
 /* A record of so many members of two sizes in turns, in tiles of about the bound of a thread. */
 static void test_large_tiles(void **state)
 {
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_matrices),       cmocka_unit_test(test_permutations),
         cmocka_unit_test(test_conversions),    cmocka_unit_test(test_known),
         cmocka_unit_test(test_large_matrices), cmocka_unit_test(test_large_tiles),
+        cmocka_unit_test(test_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

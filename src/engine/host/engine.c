@@ -1,5 +1,6 @@
 /* The host engine: its threads, its caches, its scratch memory, and the table of its methods. */
 #include "restride/engine.h"
+#include "base/arithmetic.h"
 #include "engine/host/host.h"
 
 #include <stdlib.h>
@@ -104,8 +105,10 @@ static restride_status create_stage(const host_engine *engine, const rs_transpos
         rs_host_tile_choose(task->unit, task->rows < task->cols ? task->rows : task->cols);
     size_t repeats = task->repeats > 1 ? task->repeats : 1;
     size_t bytes = repeats * task->outer * task->count * block;
-    bool small = bytes < engine->traits.serial_bytes / STAGE_PART;
-    stage->threads = small ? 1 : engine->traits.workers;
+    size_t serial = engine->traits.serial_bytes;
+    stage->threads = bytes < serial / STAGE_PART
+                         ? 1
+                         : rs_engine_workers(&engine->traits, rs_size_larger(bytes, serial));
     restride_status status = stage->method->prepare(stage, scratch_limit);
     if (status != RESTRIDE_OK) {
         free(stage);
