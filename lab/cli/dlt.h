@@ -1,4 +1,4 @@
-/* restride-lab dlt: see sim_dlt.c. */
+/* restride-lab dlt: see dlt.c. */
 #ifndef RS_LAB_CLI_DLT_H
 #define RS_LAB_CLI_DLT_H
 

@@ -1,4 +1,4 @@
-/* See figures.h. */
+/* See figure_table.h. */
 #include "lab/cli/figure_table.h"
 
 const rs_figure_problem rs_figure_problems[RS_FIGURE_PROBLEMS] = {

@@ -71,6 +71,12 @@ def check_files(document, text):
         check("NAME" in path or os.path.exists(os.path.join(source, path)), document, f"there is no {path}")
 
 
+def check_names(document, text, inside):
+    """Files that are named without their folders are in the tree."""
+    for name in re.findall(inside, text):
+        check(os.path.basename(name) in names or name.startswith(("CL/", "verb_NAME", "-include")), document, f"there is no {name}")
+
+
 def check_scripts(document, text):
     """Scripts that a command names are there."""
     for path in re.findall(r"(?<![\w/])((?:tools|lab|tests)/[\w./-]+\.(?:sh|py))", text):
@@ -100,6 +106,8 @@ def check_sources():
             if not os.path.isfile(path) or path.endswith((".md", ".svg", ".png", ".npy")) or path == os.path.abspath(__file__):
                 continue
             text = open(path, errors="replace").read()
+            if path.endswith((".c", ".h", ".cl", ".cu", ".cpp")):
+                check_names(path, " ".join(re.findall(r"/\*.*?\*/", text, re.DOTALL)), r'(?<![\w/.\-"<*])((?:[\w-]+/)*[\w-]+\.[ch])\b(?!\w)')
             for page, anchor in re.findall(r"(?<![\w/.])((?:lab/)?docs/[a-z_]+\.md)(?:#([\w-]+))?", text):
                 page = os.path.join(source, page)
                 check(os.path.exists(page), path, f"there is no {page}")
@@ -146,12 +154,15 @@ def check_sizes(pages):
     return sum(words.values())
 
 
+folders = ("src", "include", "tests", "tools", "lab", "fuzz", "python", "examples")
+names = {name for folder in folders for _, _, found in os.walk(os.path.join(source, folder)) for name in found}
 documents = [path for pattern in ("*.md", "docs/*.md", "examples/*/*.md", "lab/*.md", "lab/*/*.md") for path in glob.glob(os.path.join(source, pattern))]
 for document in documents:
     text = open(document).read()
     check_options(document, text)
     check_links(document, text)
     check_files(document, text)
+    check_names(document, text, r"`([\w.-]+\.(?:[ch]|cl|cu|cpp|py|sh))`")
     check_scripts(document, text)
     check_programs(document, text)
     check_sentences(document, text)

@@ -2,7 +2,7 @@
  * An OpenCL program that launches a kernel on buffers of structures over and over and tells what
  * the host takes for a launch, in nanoseconds, and for locking and unlocking a mutex, to compare
  * with: the least of many batches each, so that what a machine does besides does not count. For a
- * driver that does nothing at a launch (made_up_gpu.c).
+ * driver that does nothing at a launch (made_up_gpu.h).
  *
  * usage: launch_cost [BATCHES [ARRAYS]], so many arrays of structures, 2 if not given
  */

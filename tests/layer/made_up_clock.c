@@ -1,5 +1,5 @@
 /*
- * With MADE_UP_TIMES (made_up_gpu.c) the clock of this process is made up, too, for all that is in
+ * With MADE_UP_TIMES (made_up_gpu.h) the clock of this process is made up, too, for all that is in
  * it: the program, the layer and the driver. So a busy machine changes nothing of what is decided
  * by times. Time passes
  *
