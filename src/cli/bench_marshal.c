@@ -34,18 +34,13 @@ static const char usage[] =
     "Example:\n"
     "  restride bench marshal --words 8,19 --tile 16,32,64 --verify\n";
 
-enum { MOST_NUMBERS = 64, DEFAULT_REPEAT = 9, MOST_REPEAT = 100000, BEST_VARIANTS = 3 };
-
-typedef struct {
-    size_t count;
-    size_t values[MOST_NUMBERS];
-} number_list;
+enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 100000, BEST_VARIANTS = 3 };
 
 typedef struct {
     const char *device;
-    number_list words;
+    rs_cli_numbers words;
     const char *record;
-    number_list tiles;
+    rs_cli_numbers tiles;
     size_t bytes;
     size_t repeat;
     bool verify;
@@ -55,45 +50,13 @@ typedef struct {
 
 /* ---- options ---- */
 
-/* A number of at least 1, with an optional K, M or G; *end is where it stops. */
-static bool read_number(const char *text, size_t *number, const char **end)
-{
-    static const char units[] = "KMG";
-    if (*text < '0' || *text > '9')
-        return false;
-    char *after;
-    unsigned long long value = strtoull(text, &after, 10);
-    size_t factor = 1;
-    const char *unit = *after != '\0' ? strchr(units, *after) : NULL;
-    if (unit != NULL) {
-        factor = (size_t)1 << (10 * (unit - units + 1));
-        after++;
-    }
-    *end = after;
-    return value != 0 && value < SIZE_MAX && rs_size_multiply((size_t)value, factor, number);
-}
-
-static bool take_list(const char *text, void *field)
-{
-    number_list *list = field;
-    list->count = 0;
-    const char *end = text;
-    do {
-        if (list->count == MOST_NUMBERS || !read_number(text, &list->values[list->count], &end))
-            return false;
-        list->count++;
-        text = end + 1;
-    } while (*end == ',');
-    return *end == '\0';
-}
-
 static int read_options(int argc, char **argv, bench_options *options)
 {
     static const rs_cli_option table[] = {
         {RS_CLI_TEXT("device", bench_options, device)},
-        {RS_CLI_OWN("words", bench_options, words, take_list)},
+        {RS_CLI_OWN("words", bench_options, words, rs_cli_take_numbers)},
         {RS_CLI_TEXT("record", bench_options, record)},
-        {RS_CLI_OWN("tile", bench_options, tiles, take_list)},
+        {RS_CLI_OWN("tile", bench_options, tiles, rs_cli_take_numbers)},
         {RS_CLI_BYTES("bytes", bench_options, bytes, 1, SIZE_MAX)},
         {RS_CLI_COUNT("repeat", bench_options, repeat, 1, MOST_REPEAT)},
         {RS_CLI_FLAG("verify", bench_options, verify)},

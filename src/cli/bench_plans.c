@@ -209,7 +209,7 @@ static restride_status measure_all(const laboratory *lab, const plans_options *o
     restride_status status = RESTRIDE_OK;
     while (*text != '\0' && status == RESTRIDE_OK) {
         shape s = {.unit = options->type.bytes};
-        rs_bench_read_shape(&text, &s.rows, &s.cols);
+        rs_cli_read_shape(&text, &s.rows, &s.cols);
         status = measure(lab, &s);
         if (status == RESTRIDE_OK && options->on.json)
             json_array_append_new(lab->bench.rows, shape_json(&s, options));

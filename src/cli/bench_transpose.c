@@ -253,7 +253,7 @@ int rs_bench_transpose(int argc, char **argv)
     restride_status status = RESTRIDE_OK;
     for (const char *text = options.shapes; *text != '\0' && status == RESTRIDE_OK;) {
         bench_result result = {0};
-        rs_bench_read_shape(&text, &result.rows, &result.cols);
+        rs_cli_read_shape(&text, &result.rows, &result.cols);
         status = measure(&result, &options, bench.engine);
         if (status == RESTRIDE_OK && options.on.json)
             json_array_append_new(bench.rows, result_json(&result, &options));

@@ -50,9 +50,6 @@ restride_status rs_reorder_index(const rs_reorder_plan *plan, void *index);
 restride_status rs_reorder_order(const rs_reorder_plan *plan, size_t order[]);
 restride_status rs_reorder_gather(const rs_reorder_plan *plan, const void *array, void *slots);
 
-/* Number `t` of an index array whose integers have 4 or 8 bytes. */
-size_t rs_reorder_read(const void *index, size_t bytes, size_t t);
-
 /* Writes an SVG document: the memory segments that some of the warps touch, before and after. */
 restride_status rs_reorder_draw(const rs_reorder_plan *plan, const char *path);
 

@@ -73,7 +73,7 @@ static size_t read_warp(const drawing *d, const panel *p, size_t warp, size_t sl
     size_t left = d->reads.threads - begin;
     size_t count = left < d->reads.warp ? left : d->reads.warp;
     for (size_t i = 0; i < count; i++)
-        slots[i] = rs_reorder_read(p->index, d->place->reference.index_bytes, begin + i);
+        slots[i] = rs_index_read(p->index, d->place->reference.index_bytes, begin + i);
     qsort(slots, count, sizeof *slots, compare_slots);
     return count;
 }

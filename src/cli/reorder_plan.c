@@ -9,11 +9,6 @@
 
 static const char doing[] = "reordering";
 
-size_t rs_reorder_read(const void *index, size_t bytes, size_t t)
-{
-    return bytes == 4 ? ((const uint32_t *)index)[t] : (size_t)((const uint64_t *)index)[t];
-}
-
 /* ---- memory of a device ---- */
 
 /* All inside the engine: between its enter() and leave(). */

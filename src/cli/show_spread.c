@@ -100,12 +100,6 @@ static void draw_parts(const spread *s)
         printf("  and %zu more\n", s->processes - SHOWN_PROCESSES);
 }
 
-/* Bytes, or elements whose size is not known. */
-static size_t unit_of(const restride_layout *layout)
-{
-    return layout->unit != 0 ? layout->unit : 1;
-}
-
 static void draw_messages(const restride_layout *layout, const restride_layout *to,
                           const rs_counts *counts)
 {
@@ -152,7 +146,7 @@ int rs_show_spread(const char *verb, const restride_layout *layout, const restri
     rs_counts counts = {.rank = 0};
     restride_status status = make_spread(&s, layout);
     if (status == RESTRIDE_OK && to != NULL)
-        status = rs_counts_make(&counts, layout, to, unit_of(layout));
+        status = rs_counts_make(&counts, layout, to, layout->unit != 0 ? layout->unit : 1);
     int result = RS_EXIT_DONE;
     if (status != RESTRIDE_OK) {
         result = rs_cli_fail_last(RS_EXIT_FAILED, verb);

@@ -202,14 +202,6 @@ static restride_status explain(const rs_sim_running *running, int exit_status)
     return status;
 }
 
-static void remove_files(rs_sim_running *running)
-{
-    free(running->source);
-    free(running->description);
-    free(running->messages);
-    rs_folder_remove(running->folder);
-}
-
 restride_status rs_sim_launch_end(rs_sim_running *running, restride_status status)
 {
     if (running == NULL)
@@ -226,7 +218,10 @@ restride_status rs_sim_launch_end(rs_sim_running *running, restride_status statu
         if (status == RESTRIDE_IO)
             status = explain(running, WIFEXITED(state) ? WEXITSTATUS(state) : 1);
     }
-    remove_files(running);
+    free(running->source);
+    free(running->description);
+    free(running->messages);
+    rs_folder_remove(running->folder);
     free(running->recorder);
     free(running->compiler_options);
     free(running->working_folder);

@@ -9,12 +9,6 @@
 
 enum { MOST_RANK = 10 };
 
-static int refuse(const char *option, const char *value)
-{
-    return rs_cli_fail(RS_EXIT_USAGE, "tune", "--%s cannot be \"%s\"; see restride tune --help.",
-                       option, value);
-}
-
 /* Copies what comes before the next comma; *list moves behind it, and is NULL at the end. */
 static bool next_word(const char **list, char *word, size_t size)
 {
@@ -73,7 +67,9 @@ static int read_list(const rs_tune_words *words, const problem_list *list,
             ++*count;
         }
         if (!fine)
-            return refuse(list->option, list->list);
+            return rs_cli_fail(RS_EXIT_USAGE, "tune",
+                               "--%s cannot be \"%s\"; see restride tune --help.", list->option,
+                               list->list);
     }
     return RS_EXIT_DONE;
 }

@@ -93,12 +93,6 @@ typedef struct {
     restride_layout *to;
 } layouts;
 
-static void destroy_layouts(layouts *l)
-{
-    restride_layout_destroy(l->from);
-    restride_layout_destroy(l->to);
-}
-
 static restride_status parse_layouts(const convert_options *options, layouts *l)
 {
     restride_status status = restride_layout_parse(&l->from, options->dims, options->from);
@@ -189,7 +183,8 @@ static int convert(rs_file_array *array, const void *how)
     int exit_status = status == RESTRIDE_OK ? rs_array_convert(array, &run)
                                             : rs_cli_fail_last(RS_EXIT_FAILED, "convert");
     restride_plan_destroy(plan);
-    destroy_layouts(&l);
+    restride_layout_destroy(l.from);
+    restride_layout_destroy(l.to);
     return exit_status;
 }
 

@@ -291,13 +291,6 @@ static restride_status write_slots(const rs_reorder_plan *plan, const reorder_op
 
 /* ---- work ---- */
 
-/* What --data says of the objects. */
-static void describe_objects(reorder_options *options, const npy_file *data)
-{
-    options->objects = data->npy.rank > 0 ? data->npy.shape[0] : 1;
-    options->object_bytes = data->npy.data_bytes / options->objects;
-}
-
 static restride_status write_files(const rs_reorder_plan *plan, const reorder_options *options,
                                    const npy_file *index, const npy_file *data)
 {
@@ -379,8 +372,10 @@ int rs_verb_reorder(int argc, char **argv)
     if (options.data_path != NULL && open_npy(&data, options.data_path) != RESTRIDE_OK) {
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, "reorder");
     } else {
-        if (options.data_path != NULL)
-            describe_objects(&options, &data);
+        if (options.data_path != NULL) {
+            options.objects = data.npy.rank > 0 ? data.npy.shape[0] : 1;
+            options.object_bytes = data.npy.data_bytes / options.objects;
+        }
         exit_status = reorder(&options, &index, &data);
         if (options.data_path != NULL)
             close_npy(&data);

@@ -22,34 +22,13 @@ static size_t all_threads(void)
 
 /* ---- options ---- */
 
-static bool read_number(const char *text, const char **end, size_t *number)
-{
-    if (*text < '0' || *text > '9')
-        return false;
-    char *after;
-    unsigned long long value = strtoull(text, &after, 10);
-    *end = after;
-    *number = (size_t)value;
-    return value != 0 && value < SIZE_MAX;
-}
-
-bool rs_bench_read_shape(const char **text, size_t *rows, size_t *cols)
-{
-    const char *end;
-    if (!read_number(*text, &end, rows) || *end != 'x' || !read_number(end + 1, &end, cols) ||
-        (*end != ',' && *end != '\0'))
-        return false;
-    *text = *end == ',' ? end + 1 : end;
-    return true;
-}
-
 bool rs_bench_take_shapes(const char *text, void *field)
 {
     *(const char **)field = text;
     size_t rows;
     size_t cols;
     do {
-        if (!rs_bench_read_shape(&text, &rows, &cols))
+        if (!rs_cli_read_shape(&text, &rows, &cols))
             return false;
     } while (*text != '\0');
     return true;

@@ -36,10 +36,7 @@ typedef struct {
         RS_CLI_FLAG("json", structure, on.json)                                                    \
     }
 
-/* The next shape of a list, 7200x1800,1800x7200; *text moves behind it. */
-bool rs_bench_read_shape(const char **text, size_t *rows, size_t *cols);
-
-/* A list of them, for tables of options; *field is a const char *. */
+/* A list of shapes (rs_cli_read_shape()), for tables of options; *field is a const char *. */
 bool rs_bench_take_shapes(const char *text, void *field);
 
 /* Fills `elements` of `unit` bytes; element number e holds bytes that depend on e alone. */

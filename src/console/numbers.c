@@ -26,17 +26,46 @@ bool rs_cli_read_count(const char *text, size_t *count)
     return read_digits(&text, count) && *text == '\0';
 }
 
-bool rs_cli_read_bytes(const char *text, size_t *bytes)
+/* The same with K, M or G behind them. */
+static bool read_amount(const char **text, size_t *amount)
 {
     static const char units[] = "KMG";
-    if (!read_digits(&text, bytes))
+    if (!read_digits(text, amount))
         return false;
-    if (*text == '\0')
+    const char *unit = **text != '\0' ? strchr(units, **text) : NULL;
+    if (unit == NULL)
         return true;
-    const char *unit = strchr(units, *text);
-    if (unit == NULL || text[1] != '\0')
+    ++*text;
+    return rs_size_multiply(*amount, (size_t)1 << 10 * (unit - units + 1), amount);
+}
+
+bool rs_cli_read_bytes(const char *text, size_t *bytes)
+{
+    return read_amount(&text, bytes) && *text == '\0';
+}
+
+bool rs_cli_take_numbers(const char *text, void *field)
+{
+    rs_cli_numbers *list = field;
+    const size_t most = sizeof list->values / sizeof list->values[0];
+    list->count = 0;
+    do {
+        size_t *value = &list->values[list->count];
+        if (list->count == most || !read_amount(&text, value) || *value == 0)
+            return false;
+        list->count++;
+    } while (*text++ == ',');
+    return text[-1] == '\0';
+}
+
+bool rs_cli_read_shape(const char **text, size_t *rows, size_t *cols)
+{
+    const char *next = *text;
+    if (!read_digits(&next, rows) || *rows == 0 || *next++ != 'x' || !read_digits(&next, cols) ||
+        *cols == 0 || (*next != ',' && *next != '\0'))
         return false;
-    return rs_size_multiply(*bytes, (size_t)1 << 10 * (unit - units + 1), bytes);
+    *text = next + (*next == ',');
+    return true;
 }
 
 bool rs_cli_take_unit(const char *text, void *field)

@@ -92,6 +92,17 @@ bool rs_cli_take_type(const char *text, void *field);
 /* Between 1 and `most` counts with a separator between them. */
 bool rs_cli_read_list(const char *text, char separator, int most, size_t values[], int *count);
 
+/* Numbers of at least 1, as rs_cli_read_bytes() reads them, with commas; for tables of options,
+ * *field is an rs_cli_numbers. */
+typedef struct {
+    size_t count;
+    size_t values[64];
+} rs_cli_numbers;
+bool rs_cli_take_numbers(const char *text, void *field);
+
+/* The next shape of a list, 7200x1800,1800x7200; *text moves behind it. */
+bool rs_cli_read_shape(const char **text, size_t *rows, size_t *cols);
+
 /* An order of `rank` axes as digits, "0231"; in a list of them *text moves behind the comma. */
 bool rs_cli_read_axes(const char **text, int rank, int axes[]);
 

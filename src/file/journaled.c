@@ -20,18 +20,6 @@ typedef struct {
     const unsigned char *array;
 } run;
 
-static bool stopped(const run *r)
-{
-    return r->how->stop != NULL && *r->how->stop != 0;
-}
-
-static restride_status fail_stopped(const run *r)
-{
-    return rs_fail(RESTRIDE_IO, rs_journal_placed(r->journal)
-                                    ? "Interrupted."
-                                    : "Interrupted; nothing was changed.");
-}
-
 /* Behind the sentence about what failed: what is left, and what to do. */
 static restride_status tell_half_done(const rs_journaled *how, const rs_journal *journal,
                                       restride_status status)
@@ -82,8 +70,10 @@ static restride_status run_stage(const run *r, size_t stage)
     restride_status status = rs_steps_begin(&steps, &r->change->tasks[stage], r->how->file,
                                             r->array, r->change->offset, r->journal);
     while (status == RESTRIDE_OK && !finished) {
-        if (stopped(r)) {
-            status = fail_stopped(r);
+        if (r->how->stop != NULL && *r->how->stop != 0) {
+            status = rs_fail(RESTRIDE_IO, rs_journal_placed(r->journal)
+                                              ? "Interrupted."
+                                              : "Interrupted; nothing was changed.");
             break;
         }
         status = rs_steps_next(&steps, r->journal, &finished);

@@ -19,13 +19,6 @@ static rs_host_tile tile_of(size_t unit, size_t rows, size_t cols)
     return rs_host_tile_choose(unit, rows < cols ? rows : cols);
 }
 
-static void transpose_block(const rs_transpose_task *t, const unsigned char *from,
-                            unsigned char *to)
-{
-    rs_host_tile tile = tile_of(t->unit, t->rows, t->cols);
-    rs_host_tile_transpose(&tile, from, t->cols * t->unit, to, t->rows * t->unit, t->rows, t->cols);
-}
-
 /* A row has the first members of all pieces, one piece after the other. */
 static void unzip_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
 {
@@ -65,12 +58,11 @@ static size_t target_of(const rs_transpose_task *t, const rs_piece *piece)
     return target;
 }
 
-static void reorder_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
+static void transpose_block(const rs_transpose_task *t, const unsigned char *from,
+                            unsigned char *to)
 {
-    for (size_t i = 0; i < t->piece_count; i++) {
-        memcpy(to + target_of(t, &t->pieces[i]), from, piece_bytes(&t->pieces[i]));
-        from += piece_bytes(&t->pieces[i]);
-    }
+    rs_host_tile tile = tile_of(t->unit, t->rows, t->cols);
+    rs_host_tile_transpose(&tile, from, t->cols * t->unit, to, t->rows * t->unit, t->rows, t->cols);
 }
 
 static void change_block(const rs_transpose_task *t, const unsigned char *from, unsigned char *to)
@@ -83,7 +75,10 @@ static void change_block(const rs_transpose_task *t, const unsigned char *from, 
         zip_block(t, from, to);
         return;
     case RS_TRANSPOSE_REORDER:
-        reorder_block(t, from, to);
+        for (size_t i = 0; i < t->piece_count; i++) {
+            memcpy(to + target_of(t, &t->pieces[i]), from, piece_bytes(&t->pieces[i]));
+            from += piece_bytes(&t->pieces[i]);
+        }
         return;
     default:
         transpose_block(t, from, to);
@@ -224,12 +219,6 @@ static restride_status fill_through_stash(rs_steps *s, rs_journal *journal, bool
     return status;
 }
 
-/* While one block is worked on, the disk reads the one behind it. */
-static void want_next(const rs_steps *s, size_t bytes)
-{
-    rs_steps_want(s, block_offset(s), 2 * bytes);
-}
-
 static restride_status fill_blocks(rs_steps *s, rs_journal *journal, bool *finished)
 {
     const rs_transpose_task *t = s->task;
@@ -239,7 +228,8 @@ static restride_status fill_blocks(rs_steps *s, rs_journal *journal, bool *finis
         return fill_through_stash(s, journal, finished);
     for (; s->at.position < blocks_of(t) && rs_journal_step_fits(step, bytes); s->at.position++) {
         size_t offset = block_offset(s);
-        want_next(s, bytes);
+        /* While one block is worked on, the disk reads the one behind it. */
+        rs_steps_want(s, block_offset(s), 2 * bytes);
         change_block(t, s->array + offset, rs_steps_add(s, step, offset, bytes));
     }
     *finished = s->at.position == blocks_of(t);

@@ -62,12 +62,6 @@ static size_t mark_words(const rs_transpose_task *task)
     return task->rows * task->cols / WORD_BITS + 1;
 }
 
-static void mark_cycle(rs_steps *s, size_t leader)
-{
-    for (size_t element = leader; !marked(s, element); element = source_of(s->task, element))
-        mark(s, element);
-}
-
 static restride_status begin_cycles(rs_steps *s, const rs_journal *journal,
                                     const rs_journal_step *latest)
 {
@@ -79,7 +73,8 @@ static restride_status begin_cycles(rs_steps *s, const rs_journal *journal,
     bool moving = latest->carried_bytes != 0;
     s->ahead = s->at.position;
     for (size_t leader = 0; leader < s->at.leader + moving; leader++)
-        mark_cycle(s, leader);
+        for (size_t element = leader; !marked(s, element); element = source_of(s->task, element))
+            mark(s, element);
     return RESTRIDE_OK;
 }
 

@@ -30,11 +30,6 @@ static size_t widest_edge(const rs_transpose_task *task, const rs_journal_capaci
     return edge;
 }
 
-static size_t edge_of(const rs_steps *s, const rs_journal_step *step)
-{
-    return widest_edge(s->task, &step->capacity);
-}
-
 /* The tile at (i, j) of the new matrix is the transposed one at (j, i) of the old. */
 static void fill_tile(rs_steps *s, rs_journal_step *step, size_t edge, size_t i, size_t j)
 {
@@ -87,7 +82,7 @@ static restride_status fill_pairs(rs_steps *s, rs_journal *journal, bool *finish
 {
     const rs_transpose_task *t = s->task;
     rs_journal_step *step = rs_journal_step_of(journal);
-    size_t edge = edge_of(s, step);
+    size_t edge = widest_edge(s->task, &step->capacity);
     while (s->at.part < rs_steps_matrices_of(t)) {
         if (!pair_fits(t, edge, step))
             return RESTRIDE_OK;

@@ -11,6 +11,8 @@
 #include "base/status.h"
 #include "restride/irregular.h"
 
+#include <stdint.h>
+
 enum { RS_MOST_WARP = 1024, RS_MOST_REFERENCES = 8, RS_MOST_PROCESSORS = 256 };
 
 /* One reference of a launch, checked. */
@@ -118,5 +120,11 @@ restride_status rs_check_options(const restride_irregular_options *options);
 /* Objects in the order in which threads in a given order first read them: for a reference whose
  * threads are ordered for another one. */
 restride_status rs_follow(rs_arrangement *arrangement, const rs_reads *reads, const size_t *order);
+
+/* Number `t` of an index array whose integers have 4 or 8 bytes. */
+static inline size_t rs_index_read(const void *index, size_t bytes, size_t t)
+{
+    return bytes == 4 ? ((const uint32_t *)index)[t] : (size_t)((const uint64_t *)index)[t];
+}
 
 #endif

@@ -109,13 +109,6 @@ restride_status rs_check_reference(const restride_launch *launch,
     return RESTRIDE_OK;
 }
 
-static size_t read_index(const restride_reference *reference, size_t t)
-{
-    if (reference->index_bytes == 4)
-        return ((const uint32_t *)reference->index)[t];
-    return (size_t)((const uint64_t *)reference->index)[t];
-}
-
 typedef struct {
     const restride_reference *reference;
     size_t *object;
@@ -135,7 +128,7 @@ static void widen(void *context, size_t begin, size_t end)
     size_t objects = w->reference->objects;
     size_t offender = SIZE_MAX;
     for (size_t t = begin; t < end; t++) {
-        w->object[t] = read_index(w->reference, t);
+        w->object[t] = rs_index_read(w->reference->index, w->reference->index_bytes, t);
         if (w->object[t] >= objects && offender == SIZE_MAX)
             offender = t;
     }

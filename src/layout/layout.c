@@ -70,12 +70,6 @@ static size_t value_count(const rs_dimension *dimension, const rs_term *term)
     return term->modulus != 0 ? term->modulus : dimension->padded_extent / term->divisor;
 }
 
-static size_t value_of(const rs_term *term, size_t index)
-{
-    size_t value = index / term->divisor;
-    return term->modulus != 0 ? value % term->modulus : value;
-}
-
 size_t restride_layout_offset(const restride_layout *layout, const size_t index[])
 {
     walk w;
@@ -96,7 +90,7 @@ size_t restride_layout_offset(const restride_layout *layout, const size_t index[
             offset += pass_descending(dimension, term, index[d], &w.start[d], &w.span[d]) * unit;
         } else {
             w.span[d] /= value_count(dimension, term);
-            offset += value_of(term, index[d]) * w.span[d] * unit;
+            offset += rs_term_value(term, index[d]) * w.span[d] * unit;
         }
     }
     return offset;

@@ -28,6 +28,13 @@ typedef struct {
     bool spread; /* each value is another process's (spread.h) */
 } rs_term;
 
+/* What the term makes of an index. */
+static inline size_t rs_term_value(const rs_term *term, size_t index)
+{
+    size_t value = index / term->divisor;
+    return term->modulus != 0 ? value % term->modulus : value;
+}
+
 struct restride_layout {
     int rank;
     rs_dimension *dimensions; /* slowest first, as in the dimension list */

@@ -60,19 +60,13 @@ size_t rs_spread_share(const restride_layout *layout, int d, size_t coordinate)
     return share;
 }
 
-static size_t value_of(const rs_term *term, size_t index)
-{
-    const size_t value = index / term->divisor;
-    return term->modulus != 0 ? value % term->modulus : value;
-}
-
 size_t rs_spread_owner(const restride_layout *layout, int d, size_t index)
 {
     size_t coordinate = 0;
     for (int t = 0; t < layout->term_count; t++) {
         const rs_term *term = &layout->terms[t];
         if (term->spread && term->dimension == d)
-            coordinate += value_of(term, index) * stride_of(layout, t, d);
+            coordinate += rs_term_value(term, index) * stride_of(layout, t, d);
     }
     return coordinate;
 }
