@@ -39,6 +39,7 @@ fuzz journal "${base[@]}" src/base/owner.c src/engine/host/slim.c src/engine/hos
     src/file/journal*.c src/file/mark.c src/file/steps*.c src/file/sum.c
 fuzz config "${base[@]}" "${layout[@]}" src/base/json.c src/config/config.c -linih -ljansson
 fuzz trace "${base[@]}" src/sim/trace.c
+fuzz invocation "${base[@]}" src/base/json.c src/syntax/arguments.c src/syntax/commands.c src/syntax/options.c -ljansson
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
 if [ -n "$libclang" ]; then
     libclang=${libclang%/include/clang-c}

@@ -11,16 +11,10 @@
 #define RS_SYNTAX_INVOCATION_H
 
 #include "base/status.h"
+#include "syntax/language.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-typedef enum {
-    RS_SYNTAX_BY_NAME, /* .cl: OpenCL C; .c: C; all else CUDA C++; in requests only */
-    RS_SYNTAX_OPENCL,
-    RS_SYNTAX_CUDA,
-    RS_SYNTAX_C
-} rs_syntax_language;
 
 /* Everything is the caller's and only read. A member that is zero is left to this function. */
 typedef struct {
@@ -34,7 +28,7 @@ typedef struct {
     const char *toolkit;      /* CUDA's folder; NULL: looked for; "": none, own declarations */
     const char *architecture; /* "sm_90"; NULL: that of the options, or else sm_80 */
     unsigned clang;           /* libclang's major version, for what not every version knows */
-    const char *resources;    /* clang's resource folder; NULL: libclang finds it by itself */
+    const char *headers;      /* a folder of clang's own headers, searched last; NULL: none more */
 } rs_invocation_request;
 
 /* A file that exists in memory only, or takes the place of one on disk. */
