@@ -257,11 +257,13 @@ static bool write_reports(const run_options *options, json_t *report)
 }
 
 /* Why the report has nothing to tell, or NULL. */
-static const char *reason_for_nothing(const json_t *report, bool has_layer,
+static const char *reason_for_nothing(const json_t *report, const char *folder, bool has_layer,
                                       const rs_process_result *result)
 {
     if (!has_layer)
         return "A part of Restride was missing: the program ran as it is, and was not followed.";
+    if (folder == NULL)
+        return "The program ran; what was transformed is not known without a temporary folder.";
     if (rs_json_integer_of(report, "processes") > 0)
         return NULL;
     if (result->signal != 0)
@@ -285,7 +287,7 @@ static bool tell(const run_options *options, const char *folder, bool has_layer,
         rs_run_report_check_names(report, options->config);
     if (report != NULL)
         rs_run_report_add_causes(report);
-    const char *nothing = reason_for_nothing(report, has_layer, result);
+    const char *nothing = reason_for_nothing(report, folder, has_layer, result);
     if (nothing != NULL)
         json_array_append_new(json_object_get(report, "notes"), json_string(nothing));
     if (report != NULL && has_layer && !options->quiet) /* what is missing has been told */
@@ -309,7 +311,7 @@ static int run(run_options *options)
     bool told = reports_writable(options);
     char *folder;
     if (rs_folder_create(&folder) != RESTRIDE_OK) {
-        told = false;
+        told = told && options->report_count == 0;
         rs_cli_fail_last(0, "run");
     }
     const bool has_layer = prepare_environment(options, folder);

@@ -51,6 +51,11 @@ if [ -n "$runs" ] && [ -n "$rewrites" ]; then
     expect 1 "$restride" run --quiet --report /nonexistent/x.html -- echo ran
     says out '^ran$'
     [ "$(wc -l <"$work/err")" -eq 1 ] || complain "an unwritable report is told more than once"
+    # Without a temporary folder the program runs, too; only a report that was asked for is missed.
+    expect 0 env TMPDIR=/nonexistent "$restride" run -- true
+    says err 'is TMPDIR right'
+    says err 'what was transformed is not known'
+    expect 1 env TMPDIR=/nonexistent "$restride" run --report ../none.json -- true
 fi
 # What may have no end is not read, and what may never have a beginning not waited for.
 mkfifo "$work/pipe"
