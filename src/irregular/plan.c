@@ -370,25 +370,32 @@ void restride_irregular_destroy(restride_irregular *plan)
     free(plan);
 }
 
+/* Of a plan or a reference that is not there: a reference without slots. */
+static const planned_reference *find(const restride_irregular *plan, size_t reference)
+{
+    static const planned_reference nothing;
+    return plan != NULL && reference < plan->count ? &plan->reference[reference] : &nothing;
+}
+
 restride_irregular_method restride_irregular_plan_method(const restride_irregular *plan)
 {
-    return plan->method;
+    return plan == NULL ? RESTRIDE_IRREGULAR_AUTO : plan->method;
 }
 
 int restride_irregular_moves_threads(const restride_irregular *plan)
 {
-    return plan->order != NULL;
+    return plan != NULL && plan->order != NULL;
 }
 
 restride_irregular_facts restride_irregular_plan_facts(const restride_irregular *plan,
                                                        size_t reference)
 {
-    return plan->reference[reference].facts;
+    return find(plan, reference)->facts;
 }
 
 size_t restride_irregular_slots(const restride_irregular *plan, size_t reference)
 {
-    return plan->reference[reference].arrangement.slots;
+    return find(plan, reference)->arrangement.slots;
 }
 
 /* Numbers on their way to the caller. */
@@ -412,6 +419,8 @@ static void copy_numbers(void *context, size_t begin, size_t end)
 
 void restride_irregular_order(const restride_irregular *plan, size_t order[])
 {
+    if (plan == NULL || order == NULL)
+        return;
     copying copied = {plan->order, order, sizeof *order};
     rs_share_items(plan->processors, plan->threads, copy_numbers, &copied);
 }
@@ -419,8 +428,13 @@ void restride_irregular_order(const restride_irregular *plan, size_t order[])
 restride_status restride_irregular_index(const restride_irregular *plan, size_t reference,
                                          void *index)
 {
-    const planned_reference *planned = &plan->reference[reference];
+    const planned_reference *planned = find(plan, reference);
     const rs_arrangement *arrangement = &planned->arrangement;
+    if (arrangement->slots == 0 || index == NULL)
+        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
+                       "restride_irregular_index needs a plan, one of its %zu references, and a "
+                       "place for the index array.",
+                       plan == NULL ? 0 : plan->count);
     if (planned->index_bytes == 4 && arrangement->slots - 1 > UINT32_MAX)
         return rs_fail(RESTRIDE_OVERFLOW,
                        "Reference %zu has %zu slots, more than 4 bytes can number; give an index "
@@ -455,14 +469,16 @@ static void gather_part(void *context, const rs_host_member *member)
 void restride_irregular_gather(const restride_irregular *plan, size_t reference, const void *array,
                                void *slots)
 {
-    gathering work = {&plan->reference[reference], array, slots};
+    gathering work = {find(plan, reference), array, slots};
+    if (work.planned->arrangement.slots == 0)
+        return;
     rs_host_team_run(plan->processors, gather_part, &work);
 }
 
 void restride_irregular_scatter(const restride_irregular *plan, size_t reference, const void *slots,
                                 void *array)
 {
-    const planned_reference *planned = &plan->reference[reference];
+    const planned_reference *planned = find(plan, reference);
     size_t bytes = planned->object_bytes;
     const unsigned char *from = slots;
     unsigned char *to = array;

@@ -73,8 +73,10 @@ static size_t value_count(const rs_dimension *dimension, const rs_term *term)
 size_t restride_layout_offset(const restride_layout *layout, const size_t index[])
 {
     walk w;
-    begin_walk(layout, &w);
     size_t offset = 0;
+    if (layout == NULL || index == NULL)
+        return 0;
+    begin_walk(layout, &w);
     for (int t = 0; t < layout->term_count; t++) {
         const rs_term *term = &layout->terms[t];
         int d = term->dimension;

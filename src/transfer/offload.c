@@ -219,12 +219,12 @@ void restride_offload_destroy(restride_offload *offload)
 
 size_t restride_offload_parts(const restride_offload *offload)
 {
-    return offload->panels.count;
+    return offload == NULL ? 0 : offload->panels.count;
 }
 
 restride_overlap restride_offload_overlap(const restride_offload *offload)
 {
-    return offload->overlap;
+    return offload == NULL ? RESTRIDE_OVERLAP_NONE : offload->overlap;
 }
 
 /* ---- running ---- */

@@ -248,11 +248,13 @@ void restride_transfer_destroy(restride_transfer *transfer)
 
 size_t restride_transfer_bytes(const restride_transfer *transfer)
 {
-    return transfer->bytes;
+    return transfer == NULL ? 0 : transfer->bytes;
 }
 
 size_t restride_transfer_staging_bytes(const restride_transfer *transfer)
 {
+    if (transfer == NULL)
+        return 0;
     size_t count = transfer->chunk_count < SLOTS ? transfer->chunk_count : SLOTS;
     return count * transfer->chunk_bytes;
 }

@@ -389,6 +389,32 @@ static void bad_input_gets_a_sentence(void **state)
         &(restride_irregular_options){.method = RESTRIDE_IRREGULAR_DUPLICATION, .extra_bytes = 15});
 }
 
+static void what_is_not_there_has_no_slots(void **state)
+{
+    (void)state;
+    uint32_t P[64], index[64] = {7};
+    for (uint32_t t = 0; t < 64; t++)
+        P[t] = t;
+    restride_irregular *plan = NULL;
+    const restride_reference reference = {P, sizeof P[0], 64, sizeof(float)};
+    assert_int_equal(
+        restride_irregular_plan(&plan, &(restride_launch){64, 32, 32}, &reference, 1, NULL),
+        RESTRIDE_OK);
+    assert_int_equal(restride_irregular_slots(plan, 1), 0);
+    assert_int_equal(restride_irregular_plan_facts(plan, 1).extra_bytes, 0);
+    restride_irregular_gather(plan, 1, P, index);
+    restride_irregular_scatter(plan, 1, index, P);
+    assert_int_equal(restride_irregular_index(plan, 1, index), RESTRIDE_INVALID_ARGUMENT);
+    assert_non_null(strstr(restride_last_error(), "one of its 1 references"));
+    assert_int_equal(restride_irregular_index(plan, 0, NULL), RESTRIDE_INVALID_ARGUMENT);
+    restride_irregular_order(plan, NULL);
+    assert_int_equal(restride_irregular_index(NULL, 0, index), RESTRIDE_INVALID_ARGUMENT);
+    assert_int_equal(restride_irregular_slots(NULL, 0), 0);
+    assert_int_equal(restride_irregular_plan_method(NULL), RESTRIDE_IRREGULAR_AUTO);
+    assert_int_equal(index[0], 7);
+    restride_irregular_destroy(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +429,7 @@ int main(void)
         cmocka_unit_test(plans_are_the_same_by_any_number_of_threads),
         cmocka_unit_test(sorting_is_stable_on_any_number_of_threads),
         cmocka_unit_test(bad_input_gets_a_sentence),
+        cmocka_unit_test(what_is_not_there_has_no_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,7 @@ static void test_what_is_not_there_is_0(void **state)
     assert_int_equal(restride_layout_extent(NULL, 0), 0);
     assert_int_equal(restride_layout_rank(NULL), 0);
     assert_int_equal(restride_layout_size(NULL), 0);
+    assert_int_equal(restride_layout_offset(NULL, NULL), 0);
 }
 
 static void test_an_empty_array_has_size_0(void **state)

@@ -114,6 +114,8 @@ static void the_way_back_is_overlapped(void **state)
     assert_int_equal(restride_offload_transpose(&offload, engine, 128, 64, 4, &options),
                      RESTRIDE_OK);
     assert_int_equal(restride_offload_parts(offload), 4);
+    assert_int_equal(restride_offload_parts(NULL), 0);
+    assert_int_equal(restride_offload_overlap(NULL), RESTRIDE_OVERLAP_NONE);
     assert_int_equal(restride_offload_overlap(offload), RESTRIDE_OVERLAP_BACK);
     restride_offload_destroy(offload);
     check_offload(128, 64, 4, RESTRIDE_OVERLAP_BACK, 4);
@@ -187,6 +189,7 @@ static void check_transfer(const array_case *c, size_t count, int pinned, size_t
     assert_int_equal(restride_transfer_bytes(transfer), size);
     /* At most four chunks, of whole records. */
     size_t staging = restride_transfer_staging_bytes(transfer);
+    assert_int_equal(restride_transfer_bytes(NULL) + restride_transfer_staging_bytes(NULL), 0);
     assert_true(staging > 0 && staging % c->record_bytes == 0 && staging <= 4 * size);
     rs_transfer *lanes;
     void *buffer;
