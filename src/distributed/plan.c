@@ -2,7 +2,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "distributed/redistribution.h"
-#include "transpose/fit.h"
+#include "transpose/choose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +250,7 @@ static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
     }
     const rs_engine_traits traits = task->engine->operations->traits(task->engine);
     const size_t larger = rs_size_larger(r->bytes[0], r->bytes[1]);
-    if (rs_fit_bound(larger, &traits, NULL) > MOST_SCRATCH_BYTES)
+    if (rs_choose_scratch_bound(larger, &traits, NULL) > MOST_SCRATCH_BYTES)
         task->options.scratch_bytes = MOST_SCRATCH_BYTES - CHUNKS * CHUNK_BYTES;
 }
 

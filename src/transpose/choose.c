@@ -14,7 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LIMIT_PARTS = 200, WORKER_BYTES = 4 << 20, MOST_OF_A_METHOD = 4, ALIKE = 8 };
+enum {
+    LIMIT_PARTS = 200,
+    WORKER_BYTES = 4 << 20,
+    DEVICE_PARTS = 400,
+    DEVICE_BYTES = 1 << 20,
+    MOST_OF_A_METHOD = 4,
+    ALIKE = 8
+};
 
 size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits)
 {
@@ -24,6 +31,15 @@ size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits)
     size_t limit =
         rs_size_add_capped(bytes / LIMIT_PARTS, rs_size_multiply_capped(workers, WORKER_BYTES));
     return rs_size_smaller(limit, rs_size_add_capped(bytes, WORKER_BYTES));
+}
+
+size_t rs_choose_scratch_bound(size_t bytes, const rs_engine_traits *traits,
+                               const restride_plan_options *options)
+{
+    if (options != NULL && options->scratch_bytes != 0)
+        return options->scratch_bytes;
+    return traits->scratch_parts != 0 ? rs_size_add_capped(bytes / DEVICE_PARTS, DEVICE_BYTES)
+                                      : rs_choose_scratch_limit(bytes, traits);
 }
 
 static size_t bytes_of(const rs_matrices *m)
@@ -39,7 +55,11 @@ static rs_problem make_problem(const rs_matrices *matrices, const rs_engine_trai
                                const restride_plan_options *options)
 {
     size_t by_default = rs_choose_scratch_limit(bytes_of(matrices), traits);
-    rs_problem problem = {.matrices = matrices, .traits = *traits, .scratch_limit = by_default};
+    rs_problem problem = {.matrices = matrices,
+                          .traits = *traits,
+                          .scratch_limit = by_default,
+                          .scratch_bound =
+                              rs_choose_scratch_bound(bytes_of(matrices), traits, options)};
     problem.traits.workers = rs_engine_workers(traits, bytes_of(matrices));
     if (options == NULL)
         return problem;
@@ -105,6 +125,7 @@ static void weigh(rs_stage_choice *choice, const rs_problem *problem, double too
 {
     size_t kept = kept_bytes(choice, &problem->traits);
     choice->limit = problem->scratch_limit;
+    choice->bound = problem->scratch_bound;
     choice->scratch_limit = problem->scratch_limit > kept ? problem->scratch_limit - kept : 0;
     choice->cost = choice->count > 0 && choice->scratch_limit == 0
                        ? RS_COST_IMPOSSIBLE

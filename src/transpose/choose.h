@@ -15,6 +15,11 @@ restride_status rs_matrices_check(const rs_matrices *matrices, size_t *bytes);
  * a worker, but no more than the bytes and 4 MiB; or what the traits say. */
 size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits);
 
+/* The scratch memory that it may take in all, tables included: what is granted, or on a device
+ * 0.25 % and 1 MiB, or the same. */
+size_t rs_choose_scratch_bound(size_t bytes, const rs_engine_traits *traits,
+                               const restride_plan_options *options);
+
 /*
  * The cheapest stages within the scratch limit. The product of the sizes fits in size_t. `options`
  * may be NULL. RESTRIDE_UNSUPPORTED when no plan keeps within the limit, or the named method does

@@ -13,8 +13,8 @@
  */
 #include "layout/layout.h"
 #include "restride/plan.h"
+#include "transpose/choose.h"
 #include "transpose/factor.h"
-#include "transpose/fit.h"
 #include "transpose/separate.h"
 #include "transpose/tune.h"
 
@@ -480,8 +480,8 @@ static restride_status choose_stages(restride_plan *plan, const restride_layout 
     if (operations->create_marshal != NULL)
         status = add_marshaling(plan, from, to, &known);
     const rs_engine_traits traits = operations->traits(plan->engine);
-    bool fits = status == RESTRIDE_OK &&
-                restride_plan_scratch_bytes(plan) <= rs_fit_bound(plan->bytes, &traits, options);
+    bool fits = status == RESTRIDE_OK && restride_plan_scratch_bytes(plan) <=
+                                             rs_choose_scratch_bound(plan->bytes, &traits, options);
     if (known && (fits || operations->create_transpose == NULL))
         return status;
     rs_plan_drop_stages(plan, 0);

@@ -1,28 +1,13 @@
 /* From a choice to the stages of a plan: see fit.h. */
 #include "transpose/fit.h"
 #include "base/arithmetic.h"
+#include "transpose/wisdom.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum {
-    MOST_CHOICES = 16,
-    DEVICE_PARTS = 400,
-    DEVICE_BYTES = 1 << 20,
-    LESS_PARTS = 32,
-    DEVICE_LESS_PARTS = 4,
-    SENTENCE_BYTES = 512
-};
-
-size_t rs_fit_bound(size_t bytes, const rs_engine_traits *traits,
-                    const restride_plan_options *options)
-{
-    if (options != NULL && options->scratch_bytes != 0)
-        return options->scratch_bytes;
-    if (traits->scratch_parts != 0)
-        return rs_size_add_capped(bytes / DEVICE_PARTS, DEVICE_BYTES);
-    return rs_choose_scratch_limit(bytes, traits);
-}
+enum { MOST_CHOICES = 16, LESS_PARTS = 32, DEVICE_LESS_PARTS = 4, SENTENCE_BYTES = 512 };
 
 static restride_status add(restride_plan *plan, const rs_stage_choice *choice)
 {
@@ -88,4 +73,66 @@ size_t rs_fit_less(size_t limit, size_t taken, size_t bound, const rs_engine_tra
     if (traits->scratch_parts == 0 || over < step)
         return limit - step;
     return limit - rs_size_smaller(over, leap > step ? leap : step);
+}
+
+/* ---- a transposition ---- */
+
+/* What wisdom knows, or what is estimated to be cheapest. */
+static restride_status choose(rs_stage_choice *choice, restride_engine *engine,
+                              const rs_matrices *matrices, const rs_engine_traits *traits,
+                              const restride_plan_options *options)
+{
+    restride_status status = RESTRIDE_OK;
+    *choice = (rs_stage_choice){0};
+    if (options == NULL ||
+        (options->scratch_bytes == 0 && options->run_bytes == 0 && options->method == NULL))
+        status = rs_wisdom_choose(choice, engine, matrices, traits);
+    if (status == RESTRIDE_OK && choice->method == NULL)
+        status = rs_choose_transpose(choice, matrices, traits, options);
+    return status;
+}
+
+static void describe_choice(restride_plan *plan, const rs_stage_choice *choice)
+{
+    plan->method = choice->method;
+    plan->tile_rows = choice->tiles.rows;
+    plan->tile_cols = choice->tiles.cols;
+    plan->passes = choice->cost;
+    memcpy(plan->why, choice->why, sizeof plan->why);
+}
+
+/* The tables of all stages and the scratch memory of one may take more than the stages were chosen
+ * for. Then they are chosen for less. */
+restride_status rs_fit_matrices(restride_plan *plan, const rs_matrices *matrices,
+                                const restride_plan_options *options)
+{
+    enum { ROUNDS = 80 };
+    const rs_engine_traits traits = plan->engine->operations->traits(plan->engine);
+    size_t bound = 0;
+    restride_plan_options less = options != NULL ? *options : (restride_plan_options){0};
+    const restride_plan_options *asked = options;
+    rs_stage_choice choice;
+    for (int round = 0; round < ROUNDS; round++) {
+        restride_status status = choose(&choice, plan->engine, matrices, &traits, asked);
+        bound = round == 0 ? choice.bound : bound;
+        if (status == RESTRIDE_OK)
+            status = rs_fit_add(plan, &choice, matrices, &traits, asked, NULL, NULL);
+        if (status != RESTRIDE_OK && (round == 0 || status != RESTRIDE_UNSUPPORTED))
+            return status;
+        const size_t taken = restride_plan_scratch_bytes(plan);
+        if (status == RESTRIDE_OK && taken <= bound) {
+            describe_choice(plan, &choice);
+            return RESTRIDE_OK;
+        }
+        rs_plan_drop_stages(plan, 0);
+        if (status == RESTRIDE_OK)
+            less.scratch_bytes = rs_fit_less(choice.limit, taken, bound, &traits);
+        if (status != RESTRIDE_OK || less.scratch_bytes == 0) /* 0 would ask for the default */
+            break;
+        asked = &less;
+    }
+    return rs_fail(RESTRIDE_UNSUPPORTED,
+                   "The stages of this transposition do not keep within %zu bytes of scratch "
+                   "memory; grant more.",
+                   bound);
 }

@@ -8,10 +8,10 @@
 #include "transpose/choose.h"
 #include "transpose/plan.h"
 
-/* The scratch memory that a plan for `bytes` bytes may take in all, tables included: what is
- * granted, or on a device 0.25 % and 1 MiB, or what rs_choose_scratch_limit() says. */
-size_t rs_fit_bound(size_t bytes, const rs_engine_traits *traits,
-                    const restride_plan_options *options);
+/* Adds the stages that transpose matrices to a plan without stages, and says why it has them: those
+ * that wisdom knows, or what is estimated to be cheapest, within the scratch memory. */
+restride_status rs_fit_matrices(restride_plan *plan, const rs_matrices *matrices,
+                                const restride_plan_options *options);
 
 /* Fits the tasks of a choice to where the matrices lie. */
 typedef void rs_fit_adapt(rs_stage_choice *choice, const void *context);

@@ -11,7 +11,8 @@
 typedef struct {
     const rs_matrices *matrices;
     rs_engine_traits traits; /* those of the storage, for data in a file */
-    size_t scratch_limit;    /* of the whole plan */
+    size_t scratch_limit;    /* of the whole plan, by which stages are chosen */
+    size_t scratch_bound;    /* of what it may take in all */
     bool granted;            /* the caller allows more scratch memory than the default */
     bool named;              /* the caller names the method */
     bool roughly;            /* fewer tile sizes will do, for an estimate of what it costs */

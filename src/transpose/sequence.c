@@ -305,7 +305,7 @@ rs_sequence rs_sequence_of(const restride_engine *engine, size_t bytes,
                            const restride_plan_options *options)
 {
     rs_sequence steps = {.traits = engine->operations->traits(engine)};
-    steps.bound = rs_fit_bound(bytes, &steps.traits, options);
+    steps.bound = rs_choose_scratch_bound(bytes, &steps.traits, options);
     steps.budget = rs_choose_scratch_limit(bytes, &steps.traits);
     if (options != NULL && options->scratch_bytes != 0)
         steps.budget = options->scratch_bytes;

@@ -28,6 +28,7 @@ typedef struct {
     rs_transpose_task tasks[RS_CHOICE_MOST_TASKS];
     size_t scratch_limit; /* for each stage */
     size_t limit;         /* for all of them, with their tables */
+    size_t bound;         /* of what the plan may take in all */
     double cost;          /* passes over the memory at the speed of a copy, estimated */
     double highest;       /* a method may leave out stages of what costs as much */
     size_t considered;    /* proposals that were compared */

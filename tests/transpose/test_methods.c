@@ -94,7 +94,11 @@ static size_t try_method(const rs_method *method, const problem *p, uint64_t see
     const rs_engine_traits traits = {.chip_bytes = (size_t)64 << test_random(&seed, 12),
                                      .line_bytes = 64,
                                      .workers = (size_t)p->threads};
-    const rs_problem offered = {&matrices, traits, (size_t)64 << 20, true, true, false};
+    const rs_problem offered = {.matrices = &matrices,
+                                .traits = traits,
+                                .scratch_limit = (size_t)64 << 20,
+                                .granted = true,
+                                .named = true};
     restride_engine *engine;
     assert_int_equal(test_host_engine(&engine, p->threads), RESTRIDE_OK);
     trial t = {.offers = {try_tiles, SIZE_MAX},
