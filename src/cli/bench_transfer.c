@@ -5,6 +5,7 @@
 #include "console/fail.h"
 #include "console/options.h"
 #include "console/progress.h"
+#include "layout/layout.h"
 #include "restride/transfer.h"
 
 #include <jansson.h>
@@ -70,7 +71,7 @@ static int read_options(int argc, char **argv, transfer_options *options)
     *options = (transfer_options){.on = RS_BENCH_DEVICE_DEFAULTS,
                                   .words = {8},
                                   .word_count = 1,
-                                  .tile = 32,
+                                  .tile = RS_LAYOUT_TILE,
                                   .bytes = (size_t)64 << 20};
     return rs_cli_read_only_options("bench transfer", argc, argv, table, options);
 }

@@ -12,6 +12,7 @@
 #include "console/fail.h"
 #include "console/options.h"
 #include "console/parts.h"
+#include "layout/layout.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static const char help[] =
     "                      asta: all that is understood, in tiles; soa: the same as a structure "
     "of\n"
     "                      arrays; off: nothing\n"
-    "  --tile T            neighbouring structures in a tile (default 32)\n"
+    "  --tile T            neighbouring structures in a tile (default " RS_LAYOUT_TILE_TEXT ")\n"
     "  --device WORD       the program gets no device but cpu, gpu, or one with WORD in its name\n"
     "  --config FILE       policies and layouts by kernel and argument; docs/running.md has the "
     "form\n"
@@ -56,7 +57,7 @@ static const char help[] =
     "  restride run --policy asta --baseline before.json --report after.html -- ./solver --size "
     "64\n";
 
-enum { MAXIMUM_REPORTS = 4, MOST_TILE = 1 << 20 };
+enum { MAXIMUM_REPORTS = 4 };
 static const char policies_text[] = "auto, asta, soa or off";
 
 typedef struct {
@@ -155,7 +156,7 @@ static int read_options(int argc, char **argv, run_options *options)
     static const rs_cli_option table[] = {
         {RS_CLI_FLAG("help", run_options, help), .letter = 'h'},
         {RS_CLI_OWN("policy", run_options, policy, take_policy), .takes = policies_text},
-        {RS_CLI_COUNT("tile", run_options, tile, 1, MOST_TILE),
+        {RS_CLI_COUNT("tile", run_options, tile, 1, RS_LAYOUT_MOST_TILE),
          .takes = "a number from 1 to 1048576"},
         {RS_CLI_TEXT("device", run_options, device)},
         {RS_CLI_TEXT("config", run_options, config_path)},
@@ -166,7 +167,7 @@ static int read_options(int argc, char **argv, run_options *options)
         {RS_CLI_FLAG("cache-only", run_options, cache_only)},
         {0},
     };
-    *options = (run_options){.tile = 32};
+    *options = (run_options){.tile = RS_LAYOUT_TILE};
     int exit_status = rs_cli_read_first_options("run", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE || options->help)
         return exit_status;

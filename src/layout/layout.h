@@ -9,6 +9,14 @@
 /* More dimensions than this are refused, so that walks over a layout need no memory. */
 enum { RS_LAYOUT_MAX_RANK = 16 };
 
+/* Neighbouring structures in a tile of ASTA where nobody says how many, as a number and for texts;
+ * and at most. */
+#define RS_LAYOUT_TILE 32
+#define RS_LAYOUT_TILE_TEXT RS_LAYOUT_QUOTE(RS_LAYOUT_TILE)
+#define RS_LAYOUT_QUOTE(number) RS_LAYOUT_QUOTE_EXPANDED(number)
+#define RS_LAYOUT_QUOTE_EXPANDED(number) #number
+enum { RS_LAYOUT_MOST_TILE = 1 << 20 };
+
 typedef struct {
     char *name;
     size_t extent;

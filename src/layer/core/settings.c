@@ -9,11 +9,10 @@
  *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
  */
 #include "layer/core/state.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEFAULT_TILE = 32, MAXIMUM_TILE = 1 << 20 };
 
 static const char *const policy_names[] = {
     [RS_POLICY_AUTO] = "auto",
@@ -41,7 +40,7 @@ static bool policy_of_name(rs_policy *policy, const char *name)
 static size_t tile_of(const char *text)
 {
     long wanted = text != NULL ? strtol(text, NULL, 10) : 0;
-    return wanted >= 1 && wanted <= MAXIMUM_TILE ? (size_t)wanted : DEFAULT_TILE;
+    return wanted >= 1 && wanted <= RS_LAYOUT_MOST_TILE ? (size_t)wanted : RS_LAYOUT_TILE;
 }
 
 /* The policy that the configuration names for a kernel, else the one for all ("*"); the command

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "console/options.h"
+#include "layout/layout.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
 
@@ -19,8 +20,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-enum { DEFAULT_TILE = 32, MOST_TILE = 1 << 20 };
 
 static int print_libclang(void)
 {
@@ -76,7 +75,7 @@ static void print_usage(FILE *stream)
         "  restride rewrite kernel.cl -o new.cl\n"
         "  restride rewrite kernel.cl --layout 'cells: f i' -- -DSIZE=64\n"
         "  restride rewrite kernel.cu --header kernel.h -o new.cu\n",
-        DEFAULT_TILE);
+        RS_LAYOUT_TILE);
 }
 
 /* Answers a request on standard input with a reply on standard output. The layer waits for a
@@ -139,8 +138,8 @@ static int read_options(int argc, char **argv, settings *s)
     int exit_status = rs_cli_read_options(argv[0], argc, argv, table, s);
     if (exit_status != RS_EXIT_DONE || s->help)
         return exit_status;
-    if (s->tile_text != NULL &&
-        (!rs_cli_read_count(s->tile_text, &s->tile) || s->tile < 1 || s->tile > MOST_TILE))
+    if (s->tile_text != NULL && (!rs_cli_read_count(s->tile_text, &s->tile) || s->tile < 1 ||
+                                 s->tile > RS_LAYOUT_MOST_TILE))
         return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                            "\"%s\" is not a tile size; give a number such as 32.", s->tile_text);
     if (s->config_path != NULL && rs_config_read(s->config_path, &s->config) != RESTRIDE_OK)
@@ -299,7 +298,7 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
         json_object_set_new(request, "header", json_true());
     if (request != NULL && s->config != NULL)
         json_object_set(request, "config", s->config);
-    size_t tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? DEFAULT_TILE : s->tile;
+    size_t tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? RS_LAYOUT_TILE : s->tile;
     if (request != NULL && tile > 0)
         json_object_set_new(request, "tile", json_integer((json_int_t)tile));
     json_t *reply = NULL;
