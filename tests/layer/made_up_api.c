@@ -56,11 +56,19 @@ rs_device_layout device_layouts[LAYOUTS][DEVICES];
 const int rs_api_lost = -5, rs_api_no_memory = -6;
 const char rs_api_lost_name[] = "LOST";
 
+const double rs_profiled_launch_seconds = 1;
+
 /* No kernel of this API is rewritten. */
 rs_forms_state rs_kernel_forms(rs_kernel *kernel)
 {
     kernel->lacks_forms = "no kernel is rewritten";
     return RS_FORMS_NEVER;
+}
+
+/* Its kernels have their arguments set by their tests. */
+void rs_kernel_find_buffers(rs_kernel *kernel)
+{
+    (void)kernel;
 }
 
 unsigned pick(unsigned count)

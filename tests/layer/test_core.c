@@ -7,6 +7,7 @@
  * usage: test_core SEQUENCES [FIRST SEED]; or --table, which prints the table for the document.
  */
 #include "layer/core/buffer.h"
+#include "layer/core/choice.h"
 #include "layer/core/restore.h"
 #include "made_up_api.h"
 
@@ -16,16 +17,27 @@
 
 enum { QUEUES = 4, LONGEST = 24 };
 
+/* A kernel with a buffer as its argument, which it may want in another layout. */
+typedef struct {
+    rs_kernel kernel;
+    rs_argument argument;
+    rs_target target;
+    rs_kernel_facts facts;
+} made_up_kernel;
+
 /* A program on a layer of its own. */
 static struct program {
     rs_layer layer;
     rs_context context;
+    made_up_kernel kernels[BUFFERS][LAYOUTS]; /* those of layout 0 want the program's own */
     rs_queue *queues[QUEUES];
     rs_buffer *buffers[BUFFERS];
     rs_event last_used[QUEUES]; /* by a command of the program; NULL: none */
     bool depends[QUEUES];       /* on commands of other queues */
     unsigned steps_left;
-    unsigned long long trace; /* a hash of all states so far */
+    unsigned last_queue, last_number, last_layout; /* of launch_kernel() */
+    unsigned long long repeats;                    /* launches, in all sequences */
+    unsigned long long trace;                      /* a hash of all states so far */
     const char *mistake;
 } programs[WORLDS], *program = &programs[0];
 
@@ -55,9 +67,27 @@ static rs_queue *open_queue(void)
     return queue;
 }
 
+static bool repeats(int number, unsigned layout, rs_stream queue)
+{
+    static const size_t one = 1;
+    const rs_range range = {.dimensions = 1, .global = &one};
+    const rs_choice choice = {
+        .kernel = &program->kernels[number][layout].kernel, .range = &range, .work_items = 1};
+    return rs_choice_repeats(&choice, queue);
+}
+
+/* Another queue may have the handle of one that has ended. */
+static void expect_no_repeats(rs_stream queue)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        for (unsigned layout = 0; layout < LAYOUTS; layout++)
+            expect(!repeats(i, layout, queue), "a launch would repeat one of what has ended");
+}
+
 static void close_queue(rs_queue *queue)
 {
     rs_queue_retire(queue);
+    expect_no_repeats(queue->handle);
     rs_map_remove(&program->layer.queues, queue->handle);
     rs_api_stream_flush(queue->handle);
     free(queue);
@@ -80,11 +110,32 @@ static void open_all(void)
     }
 }
 
+static void open_kernels(void)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        for (int layout = 0; layout < LAYOUTS; layout++) {
+            made_up_kernel *made = &program->kernels[i][layout];
+            *made = (made_up_kernel){.argument = {.buffer = program->buffers[i]},
+                                     .target.relayout = device_layouts[layout][0].relayout};
+            made->argument.target = layout > 0 ? &made->target : NULL;
+            made->kernel = (rs_kernel){.layer = &program->layer,
+                                       .handle = made,
+                                       .argument_count = 1,
+                                       .arguments = &made->argument,
+                                       .target_count = layout > 0,
+                                       .targets = &made->target,
+                                       .facts = &made->facts,
+                                       .policy = RS_POLICY_ASTA};
+        }
+}
+
 static void close_all(void)
 {
     for (int i = 0; i < BUFFERS; i++) {
         rs_map_remove(&program->layer.buffers, program->buffers[i]->handle);
         rs_buffer_forget(program->buffers[i]);
+        for (int k = 0; k < QUEUES; k++)
+            expect_no_repeats(program->queues[k]->handle);
         free(program->buffers[i]);
     }
     for (int i = 0; i < QUEUES; i++)
@@ -134,7 +185,7 @@ static bool use_original(rs_queue *queue, int number, bool waits)
     program->depends[number_of(queue)] = program->depends[number_of(queue)] || other != NULL;
     rs_command_begin(&command, &program->layer, queue->handle, other != NULL,
                      other != NULL ? &other : NULL);
-    rs_command_use(&command, program->buffers[number]->handle, NULL);
+    rs_command_use(&command, program->buffers[number], NULL);
     if (command.error == 0) {
         expect(layout_of(program->buffers[number]) == 0,
                "a use of the original layout found the buffer converted");
@@ -177,12 +228,12 @@ static void use_converted(rs_queue *queue, int number)
     rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
     bool stays = !rs_command_reserve(&command, buffer, wanted);
     if (!stays)
-        rs_command_use(&command, buffer->handle, wanted);
-    if (stays || command.is_refused) {
+        rs_command_use(&command, buffer, wanted);
+    if (stays || command.refusal != NULL) {
         command.error = 0;
-        command.is_refused = false;
+        command.refusal = NULL;
         rs_buffer_unreserve(buffer);
-        rs_command_use(&command, buffer->handle, NULL);
+        rs_command_use(&command, buffer, NULL);
     }
     if (command.error == 0)
         enqueue_use(&command, number);
@@ -191,6 +242,50 @@ static void use_converted(rs_queue *queue, int number)
     rs_buffer_unreserve(buffer);
     rs_command_end(&command);
     check_step(number, before, is_there ? RS_USE_SAME : RS_USE_OTHER, refusals);
+}
+
+/* A launch of a kernel that is forced into its layout: as one before, if it repeats that. Often it
+ * is the last one again. */
+static void launch_kernel(void)
+{
+    const bool is_last = pick(4) != 0;
+    program->last_queue = is_last ? program->last_queue : pick(QUEUES);
+    program->last_number = is_last ? program->last_number : pick(BUFFERS);
+    program->last_layout = is_last ? program->last_layout : pick(LAYOUTS);
+    rs_queue *queue = program->queues[program->last_queue];
+    const int number = (int)program->last_number;
+    const unsigned layout = program->last_layout;
+    rs_buffer *buffer = program->buffers[number];
+    rs_kernel *kernel = &program->kernels[number][layout].kernel;
+    const rs_device_layout *wanted =
+        &device_layouts[layout][queue->device == device_layouts[1][0].device ? 0 : 1];
+    const rs_choice choice = {
+        .kernel = kernel, .queue = queue, .layouts = &wanted, .rewritten = layout > 0};
+    rs_command command;
+    rs_layer_lock(&program->layer);
+    rs_kernel_bind(kernel);
+    if (repeats(number, layout, queue->handle)) {
+        expect(!buffer->is_lost, "a launch on a lost buffer repeats one before");
+        program->last_used[number_of(queue)] =
+            enqueue_command(queue->handle, USE, number, (int)layout, 0, 0, NULL);
+        program->repeats++;
+    } else if (layout == 0 || (buffer->kept_reason == NULL && buffer->map_count == 0)) {
+        const unsigned refusals = count_refusals();
+        rs_command_start(&command, &program->layer, queue, queue->handle, 0, NULL);
+        rs_command_use_all(&command, kernel, layout > 0 ? choice.layouts : NULL, RS_AGAINST_LAYOUT);
+        expect(command.error == 0 || count_refusals() > refusals || is_spoiled(number),
+               "a kernel's launch failed for no reason");
+        if (command.error == 0) {
+            enqueue_use(&command, number);
+            rs_choice_keep(&choice, &command, layout > 0 ? &kernel->repeat : kernel->handle);
+        }
+        if (buffer->run == 0 && pick(4) == 0) { /* which a kernel that has ended runs must end */
+            rs_buffer_note_wanted(buffer, NULL);
+            expect(!repeats(number, layout, queue->handle), "a launch would not end a run");
+        }
+        rs_command_finish(&command);
+    }
+    rs_layer_unlock(&program->layer);
 }
 
 /* The program itself orders a command that writes after all others. */
@@ -202,7 +297,7 @@ static void replace_original(rs_queue *queue, int number)
     run_all();
     const unsigned refusals = count_refusals();
     rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
-    rs_command_touch(&command, buffer->handle);
+    rs_command_touch(&command, buffer);
     if (command.error == 0) {
         enqueue_command(command.handle, REPLACE, number, 0, 0, command.wait_count,
                         command.wait_list);
@@ -211,6 +306,24 @@ static void replace_original(rs_queue *queue, int number)
     }
     rs_command_end(&command);
     run_all();
+}
+
+/* A part of the buffer is written, in whatever layout it is. */
+static void change_part(rs_queue *queue, int number)
+{
+    rs_command command;
+    rs_buffer *buffer = program->buffers[number];
+    rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
+    if (!buffer->is_lost)
+        rs_command_wait_for_users(&command, buffer);
+    if (!buffer->is_lost && command.error == 0) {
+        const int layout = layout_of(buffer);
+        rs_event event = enqueue_command(command.handle, CHANGE, number, layout, layout,
+                                         command.wait_count, command.wait_list);
+        rs_api_event_retain(event);
+        rs_buffer_changed(buffer, queue, event);
+    }
+    rs_command_end(&command);
 }
 
 /* A copy of a whole buffer takes the layout along. */
@@ -226,8 +339,8 @@ static void copy_layout(rs_queue *queue, int from, int to)
     const unsigned refusals = count_refusals();
     rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
     if (rs_command_reserve(&command, target, source->layout)) {
-        rs_command_touch(&command, source->handle);
-        rs_command_touch(&command, target->handle);
+        rs_command_touch(&command, source);
+        rs_command_touch(&command, target);
         if (command.error == 0) {
             enqueue_use(&command, from);
             enqueue_command(command.handle, REPLACE, to, 0, layout_of(source), command.wait_count,
@@ -310,15 +423,21 @@ static void do_something(void)
         look_for_failures(*queue);
         break;
     case 8:
-    case 9:
         use_original(*queue, number, true);
+        break;
+    case 9:
+        change_part(*queue, number);
         break;
     case 10:
     case 11:
         run_some((int)pick(20));
         break;
-    default:
+    case 12:
+    case 13:
         use_converted(*queue, number);
+        break;
+    default:
+        launch_kernel();
     }
 }
 
@@ -326,8 +445,10 @@ static void begin_sequence(unsigned long long seed)
 {
     program->mistake = NULL;
     program->trace = 0;
+    program->last_queue = program->last_number = program->last_layout = 0;
     begin_world(seed);
     open_all();
+    open_kernels();
     program->steps_left = 1 + pick(LONGEST);
 }
 
@@ -427,11 +548,13 @@ int main(int argc, char **argv)
     const unsigned long long sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     enum { BESIDE = 8 }; /* one in so many is run beside another */
-    for (int i = 0; i < WORLDS; i++)
+    for (int i = 0; i < WORLDS; i++) {
         rs_layer_init_locks(&programs[i].layer);
+        programs[i].layer.generation = 1;
+    }
     for (unsigned long long i = 0; i < sequences; i++)
         if (!(i % BESIDE == 0 ? run_beside(first + i) : run_sequence(first + i)))
             return 1;
-    printf("%llu sequences\n", sequences);
-    return 0;
+    printf("%llu sequences, %llu launches as one before\n", sequences, programs[0].repeats);
+    return sequences > 1000 && programs[0].repeats * 10 < sequences;
 }

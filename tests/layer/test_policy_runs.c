@@ -500,58 +500,6 @@ static void test_programs_share_a_layout(void **state)
 
 /* ---- what a launch costs the host ---- */
 
-#ifdef HAVE_TIMES
-typedef struct {
-    double launch, lock; /* nanoseconds */
-} cost;
-
-static cost run_cost(const char *times, const char *policy, const char *layers, int arrays)
-{
-    char command[4096];
-    cost seen = {0, 0};
-    snprintf(command, sizeof command,
-             "MADE_UP_TIMES='%s' MADE_UP_LAUNCHES=none RESTRIDE_WISDOM= RESTRIDE_REWRITER=%s "
-             "RESTRIDE_POLICY=%s OPENCL_LAYERS=%s %s 200 %d",
-             times, REWRITER, policy, layers, COST_PROGRAM, arrays);
-    FILE *output = popen(command, "r");
-    assert_non_null(output);
-    assert_int_equal(fscanf(output, "%lf %lf", &seen.launch, &seen.lock), 2);
-    assert_int_equal(pclose(output), 0);
-    return seen;
-}
-
-/* In units of a mutex locked and unlocked, whose nanoseconds go up and down with a machine's speed
- * as the layer's do. Measured were 7 under auto, 10 under asta, 37 and 60 with 15 arrays: twice as
- * much is too much. */
-static void test_launches_cost_little(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *times, *policy;
-        int arrays;
-        double most;
-    } cases[] = {{"grow 10 12", "auto", 2, 14},
-                 {"grow 10 9", "auto", 2, 14},
-                 {"grow 10 9", "asta", 2, 18},
-                 {"grow 10 9", "auto", 15, 74},
-                 {"grow 10 9", "asta", 15, 120}};
-    enum { MOST_RUNS = 12 }; /* the least counts: others may have the processor */
-    const cost driver = run_cost("grow 10 12", "off", MADE_UP_GPU, 2);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const double most = cases[i].most;
-        cost seen =
-            run_cost(cases[i].times, cases[i].policy, MADE_UP_GPU ":" LAYER_PATH, cases[i].arrays);
-        for (int run = 1; run < MOST_RUNS && seen.launch - driver.launch > most * seen.lock; run++)
-            seen = run_cost(cases[i].times, cases[i].policy, MADE_UP_GPU ":" LAYER_PATH,
-                            cases[i].arrays);
-        if (seen.launch - driver.launch > most * seen.lock)
-            fail_msg("%s, %s, %d arrays: %f ns a launch, %f of the driver, %f to lock",
-                     cases[i].policy, cases[i].times, cases[i].arrays, seen.launch, driver.launch,
-                     seen.lock);
-    }
-}
-#endif
-
 static int clean_up(void **state)
 {
     (void)state;
@@ -590,9 +538,6 @@ int main(void)
         cmocka_unit_test(test_timed_launches_change_nothing),
         cmocka_unit_test(test_no_compiler_beside_launches),
         cmocka_unit_test(test_programs_share_a_layout),
-#ifdef HAVE_TIMES
-        cmocka_unit_test(test_launches_cost_little),
-#endif
         cmocka_unit_test(test_configuration),
         cmocka_unit_test(test_plans_count),
     };

@@ -3,9 +3,11 @@
 
 #include "layer/core/device_layouts.h"
 #include "layer/core/file_limit.h"
+#include "layer/core/process_exit.h"
 #include "layer/core/report.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
+#include "layer/core/wait.h"
 #include "rewrite/launch_limits.h"
 
 #include <math.h>
@@ -14,26 +16,41 @@ enum { LAUNCHES_BETWEEN_LOOKS = 16 };
 
 /* ---- what stands in the way ---- */
 
-/* Whether another argument of the kernel reads the same buffer in another layout. */
-static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted,
-                           rs_allocation buffer) RS_LOCKED
+/* Whether another argument of the kernel has the target's buffer in another layout. */
+static bool is_used_otherwise(const rs_kernel *kernel, const rs_target *target)
 {
-    const bool has_views = kernel->layer->views.count > 0;
     for (size_t i = 0; i < kernel->argument_count; i++) {
-        if (i == wanted->index || kernel->arguments[i].buffer == NULL)
-            continue;
-        if (kernel->arguments[i].buffer != buffer) {
-            const rs_view *view =
-                has_views ? rs_view_find(kernel->layer, kernel->arguments[i].buffer) : NULL;
-            if (view != NULL && view->parent->handle == buffer)
-                return true;
-            continue;
-        }
-        const rs_target *other = rs_kernel_target(kernel, i);
-        if (other == NULL || !rs_relayout_equal(&other->relayout, &wanted->relayout))
+        const rs_argument *other = &kernel->arguments[i];
+        if (i != target->index && other->buffer == target->buffer &&
+            (other->target == NULL || other->is_part ||
+             !rs_relayout_equal(&other->target->relayout, &target->relayout)))
             return true;
     }
     return false;
+}
+
+/* Whether an earlier target has the same buffer. */
+static bool is_repeated(const rs_kernel *kernel, const rs_target *target)
+{
+    for (const rs_target *other = kernel->targets; other < target; other++)
+        if (other->buffer == target->buffer)
+            return true;
+    return false;
+}
+
+void rs_kernel_bind(rs_kernel *kernel)
+{
+    if (kernel->generation == kernel->layer->generation)
+        return;
+    rs_kernel_find_buffers(kernel);
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        rs_target *target = &kernel->targets[i];
+        const rs_argument *argument = &kernel->arguments[target->index];
+        target->buffer = argument->is_part ? NULL : argument->buffer;
+        target->is_repeated = is_repeated(kernel, target);
+        target->is_used_otherwise = target->buffer != NULL && is_used_otherwise(kernel, target);
+    }
+    kernel->generation = kernel->layer->generation;
 }
 
 /* Why this argument's buffer cannot be had in the wanted layout; NULL when nothing is known to
@@ -41,13 +58,12 @@ static bool seen_otherwise(const rs_kernel *kernel, const rs_target *wanted,
 static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue,
                             const rs_target *wanted) RS_LOCKED
 {
-    rs_allocation handle = kernel->arguments[wanted->index].buffer;
-    rs_buffer *buffer = rs_buffer_find(kernel->layer, handle);
-    if (rs_view_find(kernel->layer, handle) != NULL)
+    const rs_buffer *buffer = wanted->buffer;
+    if (kernel->arguments[wanted->index].is_part)
         return "the argument is a sub-buffer";
     if (buffer == NULL)
         return "the argument is not a buffer that the layer knows";
-    if (seen_otherwise(kernel, wanted, handle))
+    if (wanted->is_used_otherwise)
         return "the buffer is also bound to an argument with another layout";
     if (buffer->context->handle != queue->context)
         return "the buffer is of another context than the queue";
@@ -95,66 +111,6 @@ static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue,
 
 /* ---- what the policy says ---- */
 
-rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target)
-{
-    return rs_buffer_find(kernel->layer, kernel->arguments[kernel->targets[target].index].buffer);
-}
-
-bool rs_target_seen_before(const rs_kernel *kernel, size_t target)
-{
-    rs_allocation handle = kernel->arguments[kernel->targets[target].index].buffer;
-    for (size_t i = 0; i < target; i++)
-        if (kernel->arguments[kernel->targets[i].index].buffer == handle)
-            return true;
-    return false;
-}
-
-/* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
-static void predict(const rs_kernel *kernel, rs_device device,
-                    rs_policy_knowledge *knowledge) RS_LOCKED
-{
-    double bytes = 0, faster = 0;
-    size_t regular = 0, irregular = 0;
-    for (size_t i = 0; i < kernel->target_count; i++) {
-        const rs_target *target = &kernel->targets[i];
-        double size = (double)rs_target_buffer(kernel, i)->size;
-        bool one_for_all = target->regular + target->irregular == 0;
-        double ratio = one_for_all ? 1 : rs_knowledge_predict(kernel->layer, target, device);
-        bytes += size;
-        faster += size / ratio;
-        regular += target->regular;
-        irregular += target->irregular;
-    }
-    knowledge->predicted_ratio = faster > 0 ? bytes / faster : 1;
-    knowledge->is_unsure = irregular > regular;
-}
-
-/* Of its structures, at most a record for each work-item. */
-static double bytes_used(const rs_kernel *kernel, double work_items) RS_LOCKED
-{
-    double bytes = 0;
-    for (size_t i = 0; i < kernel->target_count; i++)
-        if (!rs_target_seen_before(kernel, i))
-            bytes += fmin((double)rs_target_buffer(kernel, i)->size,
-                          work_items * (double)kernel->targets[i].relayout.record.size);
-    return bytes;
-}
-
-static rs_known_kernel *known_on(rs_kernel *kernel, rs_device device, double work_items) RS_LOCKED
-{
-    if (kernel->known != NULL && kernel->known_device == device &&
-        rs_knowledge_covers(kernel->known, work_items))
-        return kernel->known;
-    kernel->known_device = device;
-    kernel->known = rs_known_kernel_find(kernel, device, work_items);
-    if (kernel->known == NULL)
-        return NULL;
-    predict(kernel, device, &kernel->known->knowledge);
-    rs_knowledge_guess(kernel->layer, kernel->known, device, work_items,
-                       bytes_used(kernel, work_items));
-    return kernel->known;
-}
-
 static bool in_layout(const rs_buffer *buffer, const rs_target *target)
 {
     return buffer->layout != NULL &&
@@ -175,10 +131,10 @@ static double least_rate(const rs_choice *choice) RS_LOCKED
     double bytes = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *target = &kernel->targets[i];
-        double size = (double)rs_target_buffer(kernel, i)->size;
+        double size = (double)target->buffer->size;
         if (choice->work_items < size / (double)target->relayout.record.size)
             return 0;
-        if (!rs_target_seen_before(kernel, i) && target->regular >= target->irregular)
+        if (!target->is_repeated && target->regular >= target->irregular)
             bytes += size;
     }
     return seconds > 0 ? bytes / seconds : 0;
@@ -229,8 +185,8 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
     const double fast = is_tried ? rate : predicted_rate(choice, device, rate);
     choice->known->bytes_to_convert = 0;
     for (size_t i = 0; i < kernel->target_count; i++) {
-        const rs_buffer *buffer = rs_target_buffer(kernel, i);
-        if (rs_target_seen_before(kernel, i))
+        const rs_buffer *buffer = kernel->targets[i].buffer;
+        if (kernel->targets[i].is_repeated)
             continue;
         double seconds = rs_knowledge_conversion_seconds(kernel->layer, device, buffer->size, rate);
         if (buffer->layout != NULL)
@@ -254,11 +210,12 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
 
 bool rs_kernel_is_pending(rs_kernel *kernel, rs_device device)
 {
+    rs_kernel_bind(kernel);
     if (kernel->rewritten[RS_FORM_ANY] == NULL && rs_kernel_forms(kernel) == RS_FORMS_BEING_BUILT)
         return true;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
-        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        const rs_buffer *buffer = kernel->targets[i].buffer;
         if (buffer != NULL &&
             rs_device_layout_is_pending(buffer->context, device, &wanted->relayout))
             return true;
@@ -271,7 +228,7 @@ static bool begin_conversions(const rs_kernel *kernel, rs_device device) RS_LOCK
 {
     bool pending = false;
     for (size_t i = 0; i < kernel->target_count; i++) {
-        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        const rs_buffer *buffer = kernel->targets[i].buffer;
         pending = rs_device_layout_begin(buffer->context, device, &kernel->targets[i].relayout,
                                          buffer->size) ||
                   pending;
@@ -285,7 +242,7 @@ static void count_plans(const rs_choice *choice, rs_device device) RS_LOCKED
     const rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_relayout *wanted = &kernel->targets[i].relayout;
-        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        const rs_buffer *buffer = kernel->targets[i].buffer;
         if (!rs_relayout_needs_plans(wanted, buffer->size))
             continue;
         double seconds = rs_device_layout_take_seconds(buffer->context, device, wanted);
@@ -316,10 +273,10 @@ static rs_policy_decision look_for_forms(rs_choice *choice, rs_device device,
                                     RS_AGAINST_LAYOUT};
     if (forms == RS_FORMS_LATER)
         return (rs_policy_decision){false, false, built_later, 0, RS_FOR_LAYOUT};
-    choice->known->awaits_build =
+    choice->known->is_being_built =
         (described->there_seconds > 0 && begin_conversions(choice->kernel, device)) ||
         forms == RS_FORMS_BEING_BUILT;
-    if (!choice->known->awaits_build)
+    if (!choice->known->is_being_built)
         return decision;
     return (rs_policy_decision){false, false,
                                 forms == RS_FORMS_BEING_BUILT ? form_being_built : being_built, 0,
@@ -332,15 +289,14 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
     if (kernel->policy != RS_POLICY_AUTO)
         return true;
     rs_device_layouts_defer(kernel->layer);
-    choice->known = known_on(kernel, queue->device, choice->work_items);
+    choice->known = rs_known_kernel_of(kernel, queue->device, choice->work_items);
     if (choice->known == NULL)
         return false;
-    if (choice->known->first_launch <= 0)
-        choice->known->first_launch = rs_layer_clock();
+    rs_knowledge_note_first_launch(kernel->layer, choice->known);
     count_plans(choice, queue->device);
     rs_policy_launch described = describe_launch(choice, queue->device);
     rs_policy_decision decision = rs_policy_decide(&choice->known->knowledge, &described);
-    choice->known->awaits_build = false;
+    choice->known->is_being_built = false;
     choice->known->is_wanted |= decision.rewritten || decision.is_near;
     if (decision.rewritten)
         decision = look_for_forms(choice, queue->device, &described, decision);
@@ -360,7 +316,7 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
     choice->known->work_items = choice->work_items;
     choice->by_policy = !decision.rewritten;
     choice->known->is_settled =
-        !decision.rewritten && !choice->is_trial && !choice->known->awaits_build;
+        !decision.rewritten && !choice->is_trial && !choice->known->is_being_built;
     choice->known->settled_demand = decision.demand;
     kernel->facts->known = choice->known;
     if (!decision.rewritten)
@@ -368,21 +324,12 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
     return decision.rewritten;
 }
 
-void rs_kernel_unreserve(const rs_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->target_count; i++) {
-        rs_buffer *buffer = rs_target_buffer(kernel, i);
-        if (buffer != NULL)
-            rs_buffer_unreserve(buffer);
-    }
-}
-
 /* Whether all buffers are where the launch wants them, whichever device has converted them. */
 static bool are_in_place(rs_choice *choice) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
     for (size_t i = 0; i < kernel->target_count; i++) {
-        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        const rs_buffer *buffer = kernel->targets[i].buffer;
         if (!in_layout(buffer, &kernel->targets[i]))
             return false;
         choice->layouts[i] = buffer->layout;
@@ -390,11 +337,11 @@ static bool are_in_place(rs_choice *choice) RS_LOCKED
     return true;
 }
 
-/* Finds the layouts, and all that the buffers need on the way. */
-static bool find_layouts(rs_choice *choice, rs_command *command) RS_LOCKED
+/* Finds the layouts, made or not yet. */
+static bool find_layouts(rs_choice *choice) RS_LOCKED
 {
     rs_kernel *kernel = choice->kernel;
-    rs_device device = command->queue->device;
+    rs_device device = choice->queue->device;
     if (are_in_place(choice))
         return true;
     if (rs_file_limit_is_small()) { /* also the first use of what was built may need the compiler */
@@ -409,17 +356,22 @@ static bool find_layouts(rs_choice *choice, rs_command *command) RS_LOCKED
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_target *wanted = &kernel->targets[i];
         const char *why = NULL;
-        rs_buffer *buffer = rs_target_buffer(kernel, i);
-        const rs_device_layout *layout =
-            rs_device_layout_find(buffer->context, device, &wanted->relayout, buffer->size, &why);
-        choice->layouts[i] = layout;
-        if (layout != NULL && rs_command_reserve(command, buffer, layout))
+        choice->layouts[i] = rs_device_layout_find(wanted->buffer->context, device,
+                                                   &wanted->relayout, wanted->buffer->size, &why);
+        if (choice->layouts[i] != NULL)
             continue;
-        rs_report_hold(kernel->facts, wanted->index, layout != NULL ? restride_last_error() : why);
-        rs_kernel_unreserve(kernel);
+        rs_report_hold(kernel->facts, wanted->index, why);
         return false;
     }
     return true;
+}
+
+/* Whether a launch may have to wait for the time of the one before, or for a build. */
+static bool may_wait(const rs_kernel *kernel)
+{
+    const rs_known_kernel *known = kernel->known;
+    return known != NULL && !rs_exit_has_begun(kernel->layer) &&
+           (known->is_being_built || rs_policy_awaits_time(&known->knowledge));
 }
 
 /* Whether the last decision for the program's own form holds for this launch too: most launches of
@@ -434,31 +386,166 @@ static bool is_settled(const rs_choice *choice, const rs_queue *queue) RS_LOCKED
         rs_kernel_is_looked_at(kernel) || !rs_knowledge_covers(kernel->known, choice->work_items))
         return false;
     for (size_t i = 0; i < kernel->target_count; i++) {
-        const rs_buffer *buffer = rs_target_buffer(kernel, i);
+        const rs_buffer *buffer = kernel->targets[i].buffer;
         if (buffer == NULL || buffer->layout != NULL)
             return false;
     }
     return true;
 }
 
-void rs_choose(rs_choice *choice, rs_command *command)
+/* Which form, and by whose word. */
+static void choose_form(rs_choice *choice) RS_LOCKED
 {
     rs_kernel *kernel = choice->kernel;
-    rs_queue *queue = command->queue;
-    choice->is_pending = false;
-    if (kernel != NULL && queue != NULL && is_settled(choice, queue)) {
+    if (is_settled(choice, choice->queue)) {
         choice->known = kernel->known;
         choice->by_policy = true;
         choice->demand = kernel->known->settled_demand;
         return;
     }
-    if (kernel == NULL || kernel->target_count == 0 || kernel->facts == NULL || queue == NULL ||
-        has_obstacle(kernel, queue, choice->range))
+    if (kernel->target_count == 0 || has_obstacle(kernel, choice->queue, choice->range))
         return;
     if (kernel->lacks_forms != NULL)
         rs_report_hold(kernel->facts, kernel->targets[0].index, kernel->lacks_forms);
     else
-        choice->rewritten = policy_wants(choice, queue) &&
-                            rs_kernel_forms(kernel) == RS_FORMS_READY &&
-                            find_layouts(choice, command);
+        choice->rewritten = policy_wants(choice, choice->queue) &&
+                            rs_kernel_forms(kernel) == RS_FORMS_READY && find_layouts(choice);
+}
+
+/* ---- times ---- */
+
+/* What it takes to time a launch. */
+static double timing_seconds(const rs_queue *queue)
+{
+    return queue->profiling ? 0 : rs_profiled_launch_seconds;
+}
+
+/* The first time of each kernel is a part of what the program can bear altogether. */
+static bool is_worth_timing(const rs_choice *choice) RS_LOCKED
+{
+    const rs_policy_knowledge *known = &choice->known->knowledge;
+    const double seconds = timing_seconds(choice->queue);
+    const bool was_short = known->own.count == 0 && rs_policy_was_short(known, choice->work_items);
+    const double since_first = was_short ? rs_layer_clock() - choice->known->first_launch : 0;
+    return rs_policy_wants_time(known, choice->rewritten, choice->work_items, seconds,
+                                since_first) &&
+           (seconds <= 0 || !rs_policy_is_first_time(known) ||
+            rs_wait_budget(choice->kernel->layer, rs_layer_clock()) >= seconds);
+}
+
+/* Whether this launch is to be timed. */
+static bool is_timed(const rs_choice *choice) RS_LOCKED
+{
+    return (rs_report_times(choice->kernel->layer) && choice->queue->profiling) ||
+           (choice->known != NULL && (choice->is_trial || is_worth_timing(choice)));
+}
+
+void rs_choice_take_time(const rs_choice *choice, rs_event event)
+{
+    rs_layer *layer = choice->kernel->layer;
+    const double seconds = timing_seconds(choice->queue);
+    if (choice->known != NULL && rs_policy_is_first_time(&choice->known->knowledge))
+        layer->waited += seconds;
+    if (choice->known != NULL) {
+        rs_policy_take_time(&choice->known->knowledge, choice->rewritten, seconds);
+        layer->owed += seconds;
+    }
+    if (!rs_report_times(layer)) /* few are open then */
+        rs_timing_collect(layer);
+    rs_timing_take(layer, &(rs_timed){.event = event,
+                                      .facts = choice->kernel->facts,
+                                      .known = choice->known,
+                                      .rewritten = choice->rewritten,
+                                      .work_items = choice->work_items,
+                                      .is_profiled = true,
+                                      .device = choice->queue->device});
+}
+
+/* ---- one launch ---- */
+
+void rs_choose(rs_choice *choice)
+{
+    rs_kernel *kernel = choice->kernel;
+    choice->is_pending = false;
+    if (kernel == NULL)
+        return;
+    rs_kernel_bind(kernel);
+    if (kernel->facts == NULL || choice->queue == NULL)
+        return;
+    if (!choice->has_waited && may_wait(kernel)) {
+        choice->is_pending = true;
+        return;
+    }
+    choose_form(choice);
+    choice->is_timed = is_timed(choice);
+}
+
+void rs_choice_note(const rs_choice *choice)
+{
+    const rs_kernel *kernel = choice->kernel;
+    if (kernel == NULL || kernel->facts == NULL)
+        return;
+    rs_report_begin(kernel->layer);
+    kernel->facts->launches++;
+    kernel->facts->transformed_launches += choice->rewritten;
+    if (choice->known != NULL)
+        rs_policy_note_launch(&choice->known->knowledge, choice->rewritten, choice->work_items);
+    if (choice->rewritten != choice->by_policy) /* as it was chosen */
+        kernel->layer->owed -= choice->gain;
+    for (size_t i = 0; choice->demand == RS_FOR_LAYOUT && i < kernel->target_count; i++)
+        if (kernel->targets[i].buffer != NULL && !kernel->targets[i].is_repeated)
+            rs_buffer_note_wanted(kernel->targets[i].buffer, choice->known);
+}
+
+/* ---- launches that repeat ---- */
+
+/* Whether nothing but the generation can change what the next launch of the same kernel does: there
+ * is nothing to choose from, the form is forced, or the policy has nothing to gain. */
+static bool is_lasting(const rs_choice *choice) RS_LOCKED
+{
+    const rs_kernel *kernel = choice->kernel;
+    if (choice->is_timed || kernel->facts == NULL)
+        return false;
+    if (kernel->target_count == 0)
+        return true;
+    if (kernel->policy != RS_POLICY_AUTO)
+        return choice->rewritten || kernel->policy == RS_POLICY_OFF;
+    return !choice->rewritten && choice->known != NULL &&
+           !rs_policy_may_gain(&choice->known->knowledge);
+}
+
+void rs_choice_keep(const rs_choice *choice, const rs_command *command, void *form)
+{
+    rs_kernel *kernel = choice->kernel;
+    const rs_queue *queue = command->queue;
+    bool repeats =
+        kernel != NULL && queue != NULL && command->handle == queue->handle && is_lasting(choice);
+    for (size_t i = 0; repeats && i < kernel->argument_count; i++) {
+        const rs_buffer *buffer = kernel->arguments[i].buffer;
+        repeats = buffer == NULL || rs_command_is_repeatable(command, buffer);
+    }
+    if (repeats)
+        kernel->repeat = (rs_repeat){kernel->layer->generation, queue->handle, form, choice->known};
+}
+
+bool rs_choice_repeats(const rs_choice *choice, rs_stream queue)
+{
+    const rs_kernel *kernel = choice->kernel;
+    const rs_repeat *repeat = kernel != NULL ? &kernel->repeat : NULL;
+    return kernel != NULL && repeat->generation == kernel->layer->generation &&
+           repeat->queue == queue && rs_layer_has_noted_thread(kernel->layer) &&
+           (repeat->known == NULL || rs_knowledge_covers(repeat->known, choice->work_items)) &&
+           (repeat->form == kernel->handle || !is_too_large(choice->range));
+}
+
+void rs_choice_note_repeated(const rs_choice *choice)
+{
+    const rs_kernel *kernel = choice->kernel;
+    rs_report_begin(kernel->layer);
+    kernel->facts->launches++;
+    kernel->facts->transformed_launches += kernel->repeat.form != kernel->handle;
+    if (kernel->repeat.known == NULL)
+        return;
+    rs_device_layouts_defer(kernel->layer);
+    rs_policy_note_launch(&kernel->repeat.known->knowledge, false, choice->work_items);
 }

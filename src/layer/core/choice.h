@@ -18,19 +18,22 @@ typedef struct {
     const size_t *offset, *global, *local;
 } rs_range;
 
-/* The first four are given, and room for RS_MOST_TARGETS layouts. */
+/* The first five are given, and room for RS_MOST_TARGETS layouts. */
 typedef struct {
-    rs_kernel *kernel;
+    rs_kernel *kernel; /* NULL: the layer does not know it */
+    rs_queue *queue;   /* NULL: the layer does not know it, or the driver will refuse the launch */
     const rs_range *range;
     double work_items;
+    bool has_waited;                  /* for what it may have to wait for */
     const rs_device_layout **layouts; /* of each target, when `rewritten` */
     rs_known_kernel *known;           /* NULL: no policy to ask */
     bool rewritten;
     bool by_policy; /* the program's own kernel by choice: its buffers could be had otherwise */
-    bool is_trial;  /* it is to be timed */
+    bool is_trial;  /* of the rewritten form */
+    bool is_timed;  /* it is to be timed */
     rs_policy_demand demand;
     double gain;     /* seconds, as the policy says */
-    bool is_pending; /* it would be rewritten if its conversions were built */
+    bool is_pending; /* it may have to wait first, or for conversions that are being built */
 } rs_choice;
 
 /* The rewritten forms of a kernel. */
@@ -45,17 +48,25 @@ typedef enum {
  * any, its `lacks_forms` is why. The API supplies it. */
 rs_forms_state rs_kernel_forms(rs_kernel *kernel) RS_LOCKED;
 
-/* Chooses, and reserves what the buffers need on the way. */
-void rs_choose(rs_choice *choice, rs_command *command) RS_LOCKED;
+/* Looks up the buffers of the kernel's arguments and targets, if they may have changed. */
+void rs_kernel_bind(rs_kernel *kernel) RS_LOCKED;
 
-/* Gives back what was reserved. */
-void rs_kernel_unreserve(const rs_kernel *kernel) RS_LOCKED;
+/* Chooses. */
+void rs_choose(rs_choice *choice) RS_LOCKED;
 
-/* The buffer of a rewritten argument, or NULL. */
-rs_buffer *rs_target_buffer(const rs_kernel *kernel, size_t target) RS_LOCKED;
+/* The launch was enqueued: counts it, and, if it is timed, takes over its event. */
+void rs_choice_note(const rs_choice *choice) RS_LOCKED;
+void rs_choice_take_time(const rs_choice *choice, rs_event event) RS_LOCKED;
 
-/* Whether an earlier argument has the same buffer. */
-bool rs_target_seen_before(const rs_kernel *kernel, size_t target) RS_LOCKED;
+/*
+ * Most launches repeat one before: there is nothing to decide, and each buffer is where it has to
+ * be. rs_choice_keep() notes such a launch, with the kernel that was launched;
+ * rs_choice_repeats() says whether the next one, of `kernel`, `range` and `work_items`, is one that
+ * repeats it: kernel->repeat.form is launched then, and rs_choice_note_repeated() counts it.
+ */
+void rs_choice_keep(const rs_choice *choice, const rs_command *command, void *form) RS_LOCKED;
+bool rs_choice_repeats(const rs_choice *choice, rs_stream queue) RS_LOCKED;
+void rs_choice_note_repeated(const rs_choice *choice) RS_LOCKED;
 
 /* Whether a thread still makes something that the launch needs. */
 bool rs_kernel_is_pending(rs_kernel *kernel, rs_device device) RS_LOCKED;

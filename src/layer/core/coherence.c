@@ -46,34 +46,26 @@ void rs_command_wait(rs_command *command, rs_event event)
     command->wait_list = command->joined;
 }
 
-static void note_thread(rs_layer *layer)
+void rs_command_start(rs_command *command, rs_layer *layer, rs_queue *queue, rs_stream handle,
+                      unsigned wait_count, const void *wait_list)
 {
-    const pthread_t self = pthread_self();
-    if (!layer->has_a_thread)
-        layer->first_thread = self;
-    layer->has_a_thread = true;
-    if (!pthread_equal(layer->first_thread, self))
-        layer->has_several_threads = true;
+    rs_layer_note_thread(layer);
+    *command = (rs_command){.layer = layer,
+                            .queue = queue,
+                            .handle = handle,
+                            .wait_count = wait_count,
+                            .wait_list = wait_list};
+    /* A wait list that the driver is going to refuse is not for us to extend. */
+    if ((wait_count == 0) != (wait_list == NULL))
+        command->queue = NULL;
+    command->is_profiled = command->queue != NULL && command->queue->profiling;
 }
 
 void rs_command_begin(rs_command *command, rs_layer *layer, rs_stream queue, unsigned wait_count,
                       const void *wait_list)
 {
     rs_layer_lock(layer);
-    note_thread(layer);
-    *command = (rs_command){
-        .layer = layer, .handle = queue, .wait_count = wait_count, .wait_list = wait_list};
-    /* A wait list that the driver is going to refuse is not for us to extend. */
-    const bool is_valid = (wait_count == 0) == (wait_list == NULL);
-    if (is_valid)
-        command->queue = rs_queue_find(layer, queue);
-    if (is_valid && command->queue == NULL && queue != NULL) {
-        rs_layer_unlock(layer);
-        rs_queue_follow(layer, queue);
-        rs_layer_lock(layer);
-        command->queue = rs_queue_find(layer, queue);
-    }
-    command->is_profiled = command->queue != NULL && command->queue->profiling;
+    rs_command_start(command, layer, rs_queue_of(layer, queue), queue, wait_count, wait_list);
 }
 
 static void forget_list(rs_command *command)
@@ -83,9 +75,14 @@ static void forget_list(rs_command *command)
     free(command->joined);
 }
 
-void rs_command_end(rs_command *command)
+void rs_command_finish(rs_command *command)
 {
     forget_list(command);
+}
+
+void rs_command_end(rs_command *command)
+{
+    rs_command_finish(command);
     rs_layer_unlock(command->layer);
 }
 
@@ -138,6 +135,7 @@ static void finish(const rs_queue *queue) RS_LOCKED
 void rs_queue_retire(rs_queue *queue)
 {
     rs_buffer *buffer;
+    queue->layer->generation++;
     for (size_t at = 0; (buffer = rs_map_next(&queue->layer->buffers, &at)) != NULL;) {
         rs_users *users = &buffer->users;
         if (buffer->ready_queue == queue)
@@ -159,6 +157,13 @@ void rs_queue_retire(rs_queue *queue)
     }
 }
 
+void rs_buffer_note_wanted(rs_buffer *buffer, struct rs_known_kernel *by)
+{
+    if (buffer->run++ == 0) /* other kernels end it from now on */
+        buffer->context->layer->generation++;
+    buffer->last_wanted = by;
+}
+
 void rs_buffer_end_run(rs_buffer *buffer)
 {
     if (buffer->run == 0)
@@ -174,6 +179,7 @@ void rs_buffer_end_run(rs_buffer *buffer)
 
 void rs_buffer_forget(rs_buffer *buffer)
 {
+    buffer->context->layer->generation++;
     rs_buffer_end_run(buffer);
     rs_buffer_unreserve(buffer);
     rs_workspace_release(&buffer->workspace);
@@ -198,7 +204,7 @@ static void wait_until_ready(rs_command *command, const rs_buffer *buffer) RS_LO
     const bool elsewhere = buffer->ready_queue != command->queue;
     if (buffer->ready == NULL || (!elsewhere && !command->queue->out_of_order))
         return;
-    if (elsewhere && buffer->ready_queue != NULL && !rs_event_is_over(buffer->ready))
+    if (elsewhere && !rs_event_is_over(buffer->ready))
         rs_queues_flush(command->layer, command->queue->context);
     rs_command_wait(command, buffer->ready);
 }
@@ -225,6 +231,7 @@ void rs_command_wait_for_users(rs_command *command, rs_buffer *buffer)
 
 void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event)
 {
+    buffer->context->layer->generation++;
     if (buffer->ready != NULL)
         rs_api_event_release(buffer->ready);
     buffer->ready = event;
@@ -238,8 +245,8 @@ bool rs_command_reserve(rs_command *command, rs_buffer *buffer, const rs_device_
     if (same_layout(buffer->layout, layout))
         return true;
     rs_buffer_unreserve(buffer);
-    if (rs_workspace_take(layout->converter, command->queue->handle, buffer->size,
-                          &buffer->reserved, &placed) != RESTRIDE_OK)
+    if (rs_workspace_take(layout->converter, command->handle, buffer->size, &buffer->reserved,
+                          &placed) != RESTRIDE_OK)
         return false;
     if (placed == NULL)
         return true;
@@ -257,6 +264,7 @@ void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout)
 {
     if (same_layout(buffer->layout, layout))
         return;
+    buffer->context->layer->generation++;
     rs_workspace_release(&buffer->workspace);
     if (layout != NULL) {
         buffer->workspace = buffer->reserved;
@@ -283,6 +291,7 @@ static void lose(rs_buffer *buffer) RS_LOCKED
     rs_buffer_unreserve(buffer);
     rs_buffer_set_layout(buffer, NULL);
     buffer->is_lost = true;
+    buffer->context->layer->generation++;
 }
 
 void rs_buffer_look_for_failure(rs_buffer *buffer)
@@ -312,7 +321,7 @@ static int fail_conversion(rs_command *command, rs_buffer *buffer, bool is_torn)
         lose(buffer);
     else
         rs_report_note(command->layer, "A conversion failed: %s", restride_last_error());
-    command->is_refused = !is_torn;
+    command->refusal = is_torn ? NULL : "the device refused to convert a buffer";
     return rs_api_lost;
 }
 
@@ -401,9 +410,8 @@ static bool is_followed(const rs_command *command, const rs_buffer *buffer)
            buffer->context->handle == command->queue->context;
 }
 
-void rs_command_touch(rs_command *command, rs_allocation handle)
+void rs_command_touch(rs_command *command, rs_buffer *buffer)
 {
-    rs_buffer *buffer = rs_buffer_behind(command->layer, handle);
     if (!is_followed(command, buffer))
         return;
     if (step_of(buffer, RS_USE_OPAQUE) == RS_DO_REFUSE)
@@ -423,9 +431,8 @@ static int convert(rs_command *command, rs_buffer *buffer, const rs_device_layou
                                : enqueue_conversion(command, buffer, layout, RS_FORWARD);
 }
 
-void rs_command_use(rs_command *command, rs_allocation handle, const rs_device_layout *layout)
+void rs_command_use(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout)
 {
-    rs_buffer *buffer = rs_buffer_behind(command->layer, handle);
     if (!is_followed(command, buffer))
         return;
     if (layout == NULL && !command->keeps_run)
@@ -444,4 +451,59 @@ void rs_command_use(rs_command *command, rs_allocation handle, const rs_device_l
         command->error = convert(command, buffer, layout);
     if (command->error == 0)
         note_use(command, buffer);
+}
+
+/* ---- launches ---- */
+
+static void unreserve_all(const rs_kernel *kernel) RS_LOCKED
+{
+    for (size_t i = 0; i < kernel->target_count; i++)
+        if (kernel->targets[i].buffer != NULL)
+            rs_buffer_unreserve(kernel->targets[i].buffer);
+}
+
+static bool reserve_all(rs_command *command, const rs_kernel *kernel,
+                        const rs_device_layout *const *layouts) RS_LOCKED
+{
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        if (rs_command_reserve(command, kernel->targets[i].buffer, layouts[i]))
+            continue;
+        command->argument = kernel->targets[i].index;
+        command->refusal = restride_last_error();
+        command->error = rs_api_lost;
+        return false;
+    }
+    return true;
+}
+
+/* Whether a buffer that a launch wants as the program has it may soon be of use in another layout.
+ */
+static bool goes_on(const rs_target *target, rs_policy_demand demand)
+{
+    return target != NULL && (demand == RS_FOR_LAYOUT ||
+                              (demand == RS_INDIFFERENT &&
+                               (target->buffer == NULL || target->buffer->layout == NULL)));
+}
+
+void rs_command_use_all(rs_command *command, const rs_kernel *kernel,
+                        const rs_device_layout *const *layouts, rs_policy_demand demand)
+{
+    const bool is_ready = layouts == NULL || reserve_all(command, kernel, layouts);
+    for (size_t i = 0; is_ready && i < kernel->argument_count; i++) {
+        const rs_target *target = kernel->arguments[i].target;
+        if (command->error == 0)
+            command->argument = i;
+        command->keeps_run = goes_on(target, demand);
+        rs_command_use(command, kernel->arguments[i].buffer,
+                       target != NULL && layouts != NULL ? layouts[target - kernel->targets]
+                                                         : NULL);
+    }
+    if (command->error != 0)
+        unreserve_all(kernel);
+}
+
+/* What is enqueued behind it in an in-order queue needs not wait for a conversion again. */
+bool rs_command_is_repeatable(const rs_command *command, const rs_buffer *buffer)
+{
+    return is_followed(command, buffer) && (buffer->ready == NULL || !command->queue->out_of_order);
 }

@@ -28,6 +28,7 @@
 #ifndef RS_LAYER_COHERENCE_H
 #define RS_LAYER_COHERENCE_H
 
+#include "layer/core/policy.h"
 #include "layer/core/state.h"
 
 typedef struct {
@@ -40,18 +41,32 @@ typedef struct {
     const void *wait_list; /* the program's, or `joined` */
     rs_event *joined;
     unsigned joined_capacity;
-    bool keeps_run;  /* the program's own layout by choice of the policy: see rs_buffer_end_run */
-    bool is_refused; /* the error is of a conversion that never began: without it the command can be
-                        enqueued */
+    bool keeps_run; /* the program's own layout by choice of the policy: see rs_buffer_end_run */
+    const char *refusal; /* the error is of a conversion that never began, and this is why: without
+                            it the command can be enqueued; else NULL */
+    size_t argument;     /* of a launch: that of the last buffer */
 } rs_command;
 
 void rs_command_begin(rs_command *command, rs_layer *layer, rs_stream queue, unsigned wait_count,
                       const void *wait_list) RS_LOCKS;
 
-/* Brings a buffer into a layout (NULL: AoS) for this command and notes its use. A sub-buffer
- * stands for its parent, with NULL alone. Unknown handles are ignored. */
-void rs_command_use(rs_command *command, rs_allocation buffer,
+/* The same with the lock and the queue's record, where both are there: `queue` may be NULL. */
+void rs_command_start(rs_command *command, rs_layer *layer, rs_queue *queue, rs_stream handle,
+                      unsigned wait_count, const void *wait_list) RS_LOCKED;
+
+/* Brings a buffer into a layout (NULL: AoS) for this command and notes its use. NULL for a buffer
+ * that has no record is ignored. */
+void rs_command_use(rs_command *command, rs_buffer *buffer,
                     const rs_device_layout *layout) RS_LOCKED;
+
+/* The same for all buffers of a launch, after rs_kernel_bind(): `layouts` are those of its targets,
+ * NULL the program's own. None is converted unless all that this takes is there. */
+void rs_command_use_all(rs_command *command, const rs_kernel *kernel,
+                        const rs_device_layout *const *layouts, rs_policy_demand demand) RS_LOCKED;
+
+/* Whether a next command like this one would find nothing to do for the buffer, as long as the
+ * generation does not change. */
+bool rs_command_is_repeatable(const rs_command *command, const rs_buffer *buffer) RS_LOCKED;
 
 /* Takes all that the buffer needs to be brought into a layout and back, so that the use can only
  * fail by the driver; false, with the reason in restride_last_error(), when that is not to be had.
@@ -66,9 +81,12 @@ void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout) RS_
 
 /* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
  */
-void rs_command_touch(rs_command *command, rs_allocation buffer) RS_LOCKED;
+void rs_command_touch(rs_command *command, rs_buffer *buffer) RS_LOCKED;
 
 void rs_command_end(rs_command *command) RS_UNLOCKS;
+
+/* The same for one that was started with the lock, which stays. */
+void rs_command_finish(rs_command *command) RS_LOCKED;
 
 /* Lets the command wait for an event as well. */
 void rs_command_wait(rs_command *command, rs_event event) RS_LOCKED;
@@ -93,6 +111,9 @@ bool rs_buffer_restore_has_run(const rs_buffer *buffer) RS_LOCKED;
  * after a wait that failed: the buffer is lost then. */
 void rs_buffer_look_for_failure(rs_buffer *buffer) RS_LOCKED;
 void rs_layer_look_for_failures(rs_layer *layer) RS_UNLOCKED;
+
+/* A launch wants the buffer in another layout. */
+void rs_buffer_note_wanted(rs_buffer *buffer, struct rs_known_kernel *by) RS_LOCKED;
 
 /* Something needed the buffer in AoS: the launches that wanted it otherwise are over for now. */
 void rs_buffer_end_run(rs_buffer *buffer) RS_LOCKED;

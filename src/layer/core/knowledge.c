@@ -188,19 +188,15 @@ double rs_knowledge_predict_whole(rs_layer *layer, const rs_target *target, rs_d
 
 /* ---- kernels ---- */
 
-bool rs_knowledge_covers(const rs_known_kernel *kernel, double work_items)
-{
-    const double items = fmax(work_items, 1);
-    return items >= kernel->least_items && items < 2 * kernel->least_items;
-}
-
 /* The power of two that is no larger. */
 static double least_items_of(double work_items)
 {
     return exp2(floor(log2(fmax(work_items, 1))));
 }
 
-rs_known_kernel *rs_known_kernel_find(const rs_kernel *of, rs_device handle, double work_items)
+/* The entry, read from wisdom or new. */
+static rs_known_kernel *find_kernel(const rs_kernel *of, rs_device handle,
+                                    double work_items) RS_LOCKED
 {
     rs_layer *layer = of->layer;
     const unsigned long long source = of->program->hash;
@@ -294,25 +290,86 @@ static bool is_timed(const rs_known_kernel *known)
     return k->own.count + k->moved.count + k->own_taken + k->moved_taken > 0;
 }
 
-void rs_knowledge_guess(rs_layer *layer, rs_known_kernel *known, rs_device device,
-                        double work_items, double bytes)
+/* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
+static void predict_kernel(const rs_kernel *kernel, rs_device device,
+                           rs_policy_knowledge *knowledge) RS_LOCKED
+{
+    double bytes = 0, faster = 0;
+    size_t regular = 0, irregular = 0;
+    for (size_t i = 0; i < kernel->target_count; i++) {
+        const rs_target *target = &kernel->targets[i];
+        double size = (double)target->buffer->size;
+        bool one_for_all = target->regular + target->irregular == 0;
+        double ratio = one_for_all ? 1 : rs_knowledge_predict(kernel->layer, target, device);
+        bytes += size;
+        faster += size / ratio;
+        regular += target->regular;
+        irregular += target->irregular;
+    }
+    knowledge->predicted_ratio = faster > 0 ? bytes / faster : 1;
+    knowledge->is_unsure = irregular > regular;
+}
+
+/* Of its structures, at most a record for each work-item. */
+static double bytes_used(const rs_kernel *kernel, double work_items) RS_LOCKED
+{
+    double bytes = 0;
+    for (size_t i = 0; i < kernel->target_count; i++)
+        if (!kernel->targets[i].is_repeated)
+            bytes += fmin((double)kernel->targets[i].buffer->size,
+                          work_items * (double)kernel->targets[i].relayout.record.size);
+    return bytes;
+}
+
+/* Before it has been timed: about what its launches take. */
+static void guess(const rs_kernel *kernel, rs_known_kernel *known, double work_items) RS_LOCKED
 {
     if (!is_timed(known) && known->knowledge.remembered_own <= 0 && work_items > 0)
         known->knowledge.remembered_own =
-            rs_policy_guess(device_is_cpu(layer, device), bytes) / work_items;
+            rs_policy_guess(device_is_cpu(kernel->layer, kernel->known_device),
+                            bytes_used(kernel, work_items)) /
+            work_items;
+}
+
+rs_known_kernel *rs_known_kernel_of(rs_kernel *kernel, rs_device device, double work_items)
+{
+    if (kernel->known != NULL && kernel->known_device == device &&
+        rs_knowledge_covers(kernel->known, work_items))
+        return kernel->known;
+    kernel->known_device = device;
+    kernel->known = find_kernel(kernel, device, work_items);
+    if (kernel->known == NULL)
+        return NULL;
+    predict_kernel(kernel, device, &kernel->known->knowledge);
+    guess(kernel, kernel->known, work_items);
+    return kernel->known;
+}
+
+void rs_knowledge_note_first_launch(rs_layer *layer, rs_known_kernel *known)
+{
+    if (known->first_launch > 0)
+        return;
+    known->first_launch = rs_layer_clock();
+    known->next_unwaited = layer->known.unwaited;
+    layer->known.unwaited = known;
 }
 
 void rs_knowledge_note_wait(rs_layer *layer)
 {
-    double now = 0;
-    for (rs_known_kernel *known = layer->known.kernels; known != NULL; known = known->next) {
-        if (known->has_waited || known->first_launch <= 0 || is_timed(known) ||
-            known->knowledge.own_work_items <= 0)
+    rs_known_kernel **place = &layer->known.unwaited;
+    const double now = *place != NULL ? rs_layer_clock() : 0;
+    while (*place != NULL) {
+        rs_known_kernel *known = *place;
+        rs_policy_knowledge *k = &known->knowledge;
+        if (!is_timed(known) && k->own_work_items <= 0) { /* not launched in its own form yet */
+            place = &known->next_unwaited;
             continue;
-        now = now > 0 ? now : rs_layer_clock();
+        }
+        *place = known->next_unwaited;
+        if (is_timed(known))
+            continue;
         known->has_waited = true;
-        known->knowledge.remembered_own =
-            (now - known->first_launch) / known->knowledge.own_work_items;
+        k->remembered_own = (now - known->first_launch) / k->own_work_items;
     }
 }
 

@@ -25,7 +25,7 @@ typedef struct rs_known_kernel {
     double work_items;       /* of the last launch */
     size_t bytes_to_convert; /* of its buffers */
     double first_launch;     /* rs_layer_clock() then; 0: there was none */
-    bool awaits_build;       /* of its conversions, or of its rewritten form */
+    bool is_being_built;     /* something that it needs: conversions, or its rewritten form */
     bool is_settled;         /* the program's own form was chosen, for the next launches too, and */
     rs_policy_demand settled_demand;
     bool is_wanted;  /* in that form, or was near to a trial of it */
@@ -36,25 +36,31 @@ typedef struct rs_known_kernel {
     /* A work-item, as the last decision saw them; 0: not timed then. */
     double own_seconds, moved_seconds;
     struct rs_known_kernel *next;
+    struct rs_known_kernel *next_unwaited;
 } rs_known_kernel;
 
-rs_known_kernel *rs_known_kernel_find(const rs_kernel *kernel, rs_device device,
-                                      double work_items) RS_LOCKED;
+/* That of a kernel, whose buffers are known (rs_kernel_bind()), for launches of so many work-items.
+ */
+rs_known_kernel *rs_known_kernel_of(rs_kernel *kernel, rs_device device,
+                                    double work_items) RS_LOCKED;
 
 /* Whether an earlier run has measured that a kernel of this source gains on the device, or would
  * soon have tried one. */
 bool rs_knowledge_promises(rs_layer *layer, unsigned long long source, rs_device device) RS_LOCKED;
 
-/* Before a kernel has been timed: about what its launches take, of so many bytes. */
-void rs_knowledge_guess(rs_layer *layer, rs_known_kernel *known, rs_device device,
-                        double work_items, double bytes) RS_LOCKED;
+/* Its first launch comes. */
+void rs_knowledge_note_first_launch(rs_layer *layer, rs_known_kernel *known) RS_LOCKED;
 
 /* The program has waited for commands: what was launched before took no longer. That tells of
  * kernels that nobody has timed whether their launches are short. */
 void rs_knowledge_note_wait(rs_layer *layer) RS_LOCKED;
 
 /* Whether a launch of so many work-items is one of those that it is of. */
-bool rs_knowledge_covers(const rs_known_kernel *known, double work_items);
+static inline bool rs_knowledge_covers(const rs_known_kernel *known, double work_items)
+{
+    const double items = work_items > 1 ? work_items : 1;
+    return items >= known->least_items && items < 2 * known->least_items;
+}
 
 unsigned long long rs_knowledge_hash(const char *source, const char *options);
 

@@ -10,14 +10,6 @@
 
 enum { MOST_WAITS = 8 };
 
-/* Of the program's time so far, for all that is waited for: another might have used it. */
-static const double affordable_wait = 0.04;
-
-double rs_wait_budget(rs_layer *layer, double now)
-{
-    return affordable_wait * (now - layer->loaded_at) - layer->waited;
-}
-
 static bool is_undecided(rs_layer *layer, const rs_known_kernel *known) RS_LOCKED
 {
     const rs_policy_knowledge *k = &known->knowledge;
@@ -34,7 +26,7 @@ static bool still_builds(rs_layer *layer, void *handle, double since, double *en
     rs_kernel *kernel = rs_kernel_find(layer, handle);
     const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
     *end = since + rs_wait_budget(layer, since);
-    bool wanted = known != NULL && known->awaits_build && !rs_exit_has_begun(layer) &&
+    bool wanted = known != NULL && known->is_being_built && !rs_exit_has_begun(layer) &&
                   rs_policy_is_long(&known->knowledge, known->work_items) &&
                   rs_layer_clock() < *end && rs_kernel_is_pending(kernel, kernel->known_device);
     rs_layer_unlock(layer);
@@ -89,13 +81,6 @@ static void wait_for_times(rs_layer *layer, rs_stream queue, void *handle)
     known->waits++;
     rs_timing_collect(layer);
     rs_layer_unlock(layer);
-}
-
-bool rs_launch_may_wait(const rs_kernel *kernel)
-{
-    const rs_known_kernel *known = kernel != NULL ? kernel->known : NULL;
-    return known != NULL && !rs_exit_has_begun(kernel->layer) &&
-           (known->awaits_build || rs_policy_awaits_time(&known->knowledge));
 }
 
 void rs_launch_wait(rs_layer *layer, rs_stream queue, void *handle)

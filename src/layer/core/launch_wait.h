@@ -8,12 +8,6 @@
 
 #include "layer/core/state.h"
 
-/* Seconds that all waits may take from now on. Called with the lock. */
-double rs_wait_budget(rs_layer *layer, double now) RS_LOCKED;
-
-/* Whether there may be something to wait for. Called with the lock. */
-bool rs_launch_may_wait(const rs_kernel *kernel) RS_LOCKED;
-
 /* Waits for it. Called without the lock, for a callback of the program may need it. */
 void rs_launch_wait(rs_layer *layer, rs_stream queue, void *handle) RS_UNLOCKED;
 

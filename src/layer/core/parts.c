@@ -89,7 +89,7 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     if (part->scratch == NULL)
         return false;
     if (use == RS_PART_READ)
-        rs_command_touch(command, buffer->handle);
+        rs_command_touch(command, buffer);
     else
         rs_command_wait_for_users(command, buffer);
     bool replaces = use == RS_PART_REPLACE && offset == part->first && offset + size == part->end;
@@ -106,7 +106,7 @@ static rs_allocation open_view(rs_command *command, rs_allocation handle, const 
                                rs_part *part) RS_LOCKED
 {
     if (!view->host_may_access || *offset > view->size || size > view->size - *offset) {
-        rs_command_use(command, handle, NULL);
+        rs_command_use(command, view->parent, NULL);
         return handle;
     }
     size_t place = view->origin + *offset;
@@ -135,7 +135,7 @@ static rs_allocation open_range(rs_command *command, rs_allocation handle, size_
     rs_part_drop(part);
     /* A few bytes would not have ended the layout. */
     command->keeps_run = size <= buffer->size / 2;
-    rs_command_use(command, handle, NULL);
+    rs_command_use(command, buffer, NULL);
     command->keeps_run = false;
     return handle;
 }
@@ -176,7 +176,7 @@ rs_allocation rs_part_open_lines(rs_command *command, rs_allocation handle, rs_p
     const rs_part_lines all = *lines;
     if (!begin_with_line(command->layer, handle, lines)) {
         *part = (rs_part){0};
-        rs_command_use(command, handle, NULL);
+        rs_command_use(command, rs_buffer_behind(command->layer, handle), NULL);
         return handle;
     }
     const size_t more = all.offset - lines->offset;

@@ -212,8 +212,7 @@ static bool wants_another_look(const rs_policy_knowledge *known, bool rewritten,
            known->timing_seconds + seconds <= affordable_looks * seconds_before(known);
 }
 
-/* Whether its times are of any use. */
-static bool may_gain(const rs_policy_knowledge *known)
+bool rs_policy_may_gain(const rs_policy_knowledge *known)
 {
     return known->predicted_ratio >= worthwhile_ratio || known->moved_taken > 0 ||
            known->moved.count > 0;
@@ -261,7 +260,7 @@ static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, 
 bool rs_policy_wants_time(const rs_policy_knowledge *known, bool rewritten, double work_items,
                           double seconds, double since_first)
 {
-    return (rewritten || may_gain(known)) &&
+    return (rewritten || rs_policy_may_gain(known)) &&
            (wants_first_times(known, rewritten, work_items, seconds, since_first) ||
             wants_another_look(known, rewritten, seconds));
 }
@@ -274,8 +273,9 @@ static bool is_awaited(const rs_policy_times *times, size_t taken, size_t lost)
 
 bool rs_policy_awaits_time(const rs_policy_knowledge *known)
 {
-    return may_gain(known) && (is_awaited(&known->own, known->own_taken, known->own_lost) ||
-                               is_awaited(&known->moved, known->moved_taken, known->moved_lost));
+    return rs_policy_may_gain(known) &&
+           (is_awaited(&known->own, known->own_taken, known->own_lost) ||
+            is_awaited(&known->moved, known->moved_taken, known->moved_lost));
 }
 
 void rs_policy_lose_time(rs_policy_knowledge *known, bool rewritten)

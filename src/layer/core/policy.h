@@ -121,6 +121,9 @@ typedef struct {
 
 void rs_policy_add_time(rs_policy_times *times, double seconds, double work_items);
 
+/* Whether its times are of any use. */
+bool rs_policy_may_gain(const rs_policy_knowledge *known);
+
 /* Whether a launch has been given out whose time is not known yet, and would be of use. */
 bool rs_policy_awaits_time(const rs_policy_knowledge *known);
 

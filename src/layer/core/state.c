@@ -20,6 +20,7 @@ void rs_layer_init(rs_layer *layer)
     rs_layer_init_locks(layer);
     rs_layer_read_settings(layer);
     layer->loaded_at = rs_layer_clock();
+    layer->generation = 1;
     layer->process = getpid();
 }
 
@@ -41,6 +42,27 @@ rs_context *rs_context_find(rs_layer *layer, rs_group handle)
 rs_queue *rs_queue_find(rs_layer *layer, rs_stream handle)
 {
     return rs_map_get(&layer->queues, handle);
+}
+
+rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle) RS_LOCK_FUNCTION
+{
+    rs_queue *queue = rs_queue_find(layer, handle);
+    if (queue != NULL || handle == NULL)
+        return queue;
+    rs_layer_unlock(layer);
+    rs_queue_follow(layer, handle);
+    rs_layer_lock(layer);
+    return rs_queue_find(layer, handle);
+}
+
+void rs_layer_note_thread(rs_layer *layer)
+{
+    if (rs_layer_has_noted_thread(layer))
+        return;
+    layer->has_several_threads = layer->has_a_thread;
+    if (!layer->has_a_thread)
+        layer->first_thread = pthread_self();
+    layer->has_a_thread = true;
 }
 
 rs_buffer *rs_buffer_find(rs_layer *layer, rs_allocation handle)
@@ -69,12 +91,4 @@ double rs_layer_clock(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index)
-{
-    for (size_t i = 0; i < kernel->target_count; i++)
-        if (kernel->targets[i].index == index)
-            return &kernel->targets[i];
-    return NULL;
 }

@@ -160,19 +160,35 @@ typedef struct {
     size_t regular, irregular;
     bool is_changed; /* both read and written */
     uint64_t count;  /* of records, as the rewritten kernel has it; 0: not yet set */
+    /* As of rs_kernel.generation: */
+    rs_buffer *buffer;      /* NULL: none that could be converted */
+    bool is_repeated;       /* an earlier target has it, too */
+    bool is_used_otherwise; /* another argument has it in another layout */
 } rs_target;
 
 typedef struct {
     bool set;
-    bool is_buffer;       /* the value was one when it was set */
-    bool is_pointer;      /* the value is a pointer to shared virtual memory */
-    rs_allocation buffer; /* the value, if it has the size of a handle */
+    bool is_buffer;          /* the value was one when it was set */
+    bool is_pointer;         /* the value is a pointer to shared virtual memory */
+    rs_allocation handle;    /* the value, if it has the size of one */
+    rs_buffer *buffer;       /* whose bytes it names, as of rs_kernel.generation; NULL: none */
+    bool is_part;            /* it names a part of them: a sub-buffer */
+    const rs_target *target; /* the rewritten argument; NULL: it stays as it is */
     size_t value_size;
     void *value; /* kept until there are rewritten forms; NULL: local memory */
 } rs_argument;
 
 /* The rewritten forms of a kernel: for any arrays, and for those whose tiles are all full. */
 typedef enum { RS_FORM_ANY, RS_FORM_FULL, RS_FORMS } rs_form;
+
+/* A launch after which the next one like it has nothing to decide and nothing to bring into place,
+ * as long as the generation is this. */
+typedef struct {
+    unsigned long long generation; /* rs_layer.generation; 0: there was no such launch */
+    rs_stream queue;
+    void *form; /* the kernel that was launched: the program's own or a rewritten one */
+    struct rs_known_kernel *known; /* whose launches these are; NULL: the policy was not asked */
+} rs_repeat;
 
 typedef struct {
     rs_layer *layer;
@@ -189,6 +205,8 @@ typedef struct {
     rs_policy policy;
     struct rs_known_kernel *known; /* on the device of the last launch, or NULL */
     rs_device known_device;
+    unsigned long long generation; /* rs_layer.generation when its buffers were looked up */
+    rs_repeat repeat;
 } rs_kernel;
 
 typedef struct {
@@ -223,6 +241,10 @@ struct rs_layer {
     } changes;
     rs_layer_settings settings;
     rs_map contexts, queues, buffers, views, kernels;
+    /* From 1. It grows when the record of a buffer or sub-buffer begins or ends, when a buffer's
+     * layout, last conversion or users change other than by a new user, and when a kernel begins to
+     * want a buffer in another layout: what was found of buffers before may be wrong then. */
+    unsigned long long generation;
     double loaded_at;       /* rs_layer_clock() */
     pid_t process;          /* whose records these are; a child that it forks has copies, and is */
     bool is_forked;         /* one since: what is learned there is not saved */
@@ -265,6 +287,7 @@ struct rs_layer {
         bool is_read;
         char *path;
         struct rs_known_kernel *kernels;
+        struct rs_known_kernel *unwaited; /* of them, those launched since the program has waited */
         struct rs_known_device *devices;
     } known;
     struct { /* report.c, report_file.c */
@@ -314,7 +337,18 @@ rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle) RS_LOCKED;
  * nothing is converted from then on. What is no queue has none. The API supplies it. */
 void rs_queue_follow(rs_layer *layer, rs_stream handle) RS_UNLOCKED;
 
-/* The rewritten argument of that index, or NULL. */
-const rs_target *rs_kernel_target(const rs_kernel *kernel, size_t index);
+/* The record of a queue, which may be made for it: the lock is released meanwhile. */
+rs_queue *rs_queue_of(rs_layer *layer, rs_stream handle) RS_LOCKED;
+
+/* Notes which threads enqueue commands, and whether nothing new is to be noted of this one. */
+void rs_layer_note_thread(rs_layer *layer) RS_LOCKED;
+static inline bool rs_layer_has_noted_thread(const rs_layer *layer) RS_LOCKED
+{
+    return layer->has_several_threads ||
+           (layer->has_a_thread && pthread_equal(layer->first_thread, pthread_self()));
+}
+
+/* Looks up the buffers of a kernel's arguments. The API supplies it. */
+void rs_kernel_find_buffers(rs_kernel *kernel) RS_LOCKED;
 
 #endif

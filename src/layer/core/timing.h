@@ -22,8 +22,10 @@ typedef struct rs_timed {
     rs_device device;
 } rs_timed;
 
-/* Whether launches of this queue can be timed. The API supplies it. */
+/* Whether launches of this queue can be timed, and what that may take where it has no profiling.
+ * The API supplies both. */
 bool rs_queue_can_be_timed(rs_queue *queue) RS_LOCKED;
+extern const double rs_profiled_launch_seconds;
 
 /* Whether any times are wanted. */
 bool rs_timing_wanted(rs_layer *layer);

@@ -36,3 +36,11 @@ bool rs_layer_wait(rs_layer *layer, unsigned long long seen, double end)
     pthread_mutex_unlock(&layer->changes.mutex);
     return is_changed;
 }
+
+/* Of the program's time so far, for all that is waited for: another might have used it. */
+static const double affordable_wait = 0.04;
+
+double rs_wait_budget(rs_layer *layer, double now)
+{
+    return affordable_wait * (now - layer->loaded_at) - layer->waited;
+}

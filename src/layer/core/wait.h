@@ -24,4 +24,7 @@ unsigned long long rs_layer_changes(rs_layer *layer);
 /* Waits until there are more than `seen`; false when it is `end` before. */
 bool rs_layer_wait(rs_layer *layer, unsigned long long seen, double end) RS_UNLOCKED;
 
+/* Seconds that all which policy auto waits for may take from now on. */
+double rs_wait_budget(rs_layer *layer, double now) RS_LOCKED;
+
 #endif

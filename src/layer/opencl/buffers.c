@@ -40,6 +40,7 @@ static void new_buffer(cl_mem handle, cl_context context_handle, cl_mem_flags fl
             buffer->kept_reason =
                 "the buffer lives in the program's own memory (CL_MEM_USE_HOST_PTR)";
         context->buffer_count++;
+        rs_the_layer()->generation++;
     } else {
         free(buffer); /* without a record it is never converted */
     }
@@ -102,6 +103,7 @@ static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
         *view = (rs_view){1, buffer, region->origin, region->size,
                           ((flags | buffer->program_flags) & RS_HOST_ACCESS) == 0};
         buffer->view_count++;
+        rs_the_layer()->generation++;
     } else {
         free(view);
     }
@@ -199,6 +201,7 @@ static cl_int CL_API_CALL release_mem(cl_mem handle)
     if (view != NULL && --view->references == 0) {
         rs_map_remove(&rs_the_layer()->views, handle);
         view->parent->view_count--;
+        rs_the_layer()->generation++;
         end_unused(view->parent);
         free(view);
     }

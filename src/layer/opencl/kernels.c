@@ -68,6 +68,8 @@ static bool read_targets(rs_kernel *kernel, const json_t *arguments)
         }
         rs_relayout_give_number(&rs_the_layer()->relayouts, &found->relayout);
     }
+    for (i = 0; i < kernel->target_count; i++)
+        kernel->arguments[kernel->targets[i].index].target = &kernel->targets[i];
     return kernel->target_count > 0;
 }
 
@@ -294,6 +296,34 @@ static cl_int CL_API_CALL release_kernel(cl_kernel handle)
 
 /* ---- arguments ---- */
 
+static void find_buffer(const rs_kernel *kernel, rs_argument *argument) RS_LOCKED
+{
+    argument->buffer = rs_buffer_behind(kernel->layer, argument->handle);
+    argument->is_part = argument->buffer != NULL && argument->buffer->handle != argument->handle;
+}
+
+void rs_kernel_find_buffers(rs_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        find_buffer(kernel, &kernel->arguments[i]);
+}
+
+/* An argument was set, to a value that may be a handle. */
+static void note_argument(rs_kernel *kernel, size_t index, rs_allocation handle) RS_LOCKED
+{
+    rs_argument *argument = &kernel->arguments[index];
+    const rs_argument before = *argument;
+    argument->set = true;
+    argument->handle = handle;
+    if (handle != before.handle || kernel->generation != kernel->layer->generation)
+        find_buffer(kernel, argument);
+    argument->is_buffer = argument->buffer != NULL;
+    if (argument->buffer == before.buffer && argument->is_part == before.is_part)
+        return;
+    kernel->generation = 0;
+    kernel->repeat.generation = 0;
+}
+
 static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t size,
                                        const void *value)
 {
@@ -303,14 +333,11 @@ static cl_int CL_API_CALL set_argument(cl_kernel handle, cl_uint index, size_t s
     rs_layer_lock(rs_the_layer());
     rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (kernel != NULL && index < kernel->argument_count) {
-        rs_argument *argument = &kernel->arguments[index];
-        argument->set = true;
-        argument->buffer = NULL;
+        rs_allocation named = NULL;
         /* Any value of this size may be a handle; what is none is found in no table. */
         if (value != NULL && size == sizeof(cl_mem))
-            memcpy(&argument->buffer, value, sizeof(cl_mem));
-        argument->is_buffer =
-            argument->buffer != NULL && rs_buffer_behind(kernel->layer, argument->buffer) != NULL;
+            memcpy(&named, value, sizeof(cl_mem));
+        note_argument(kernel, index, named);
         rs_kernel_keep_value(kernel, index, size, value, false);
         for (int form = 0; form < RS_FORMS; form++)
             if (kernel->rewritten[form] != NULL &&
@@ -328,10 +355,7 @@ static cl_int CL_API_CALL set_argument_svm(cl_kernel handle, cl_uint index, cons
     rs_layer_lock(rs_the_layer());
     rs_kernel *kernel = rs_kernel_find(rs_the_layer(), handle);
     if (error == CL_SUCCESS && kernel != NULL && index < kernel->argument_count) {
-        rs_argument *argument = &kernel->arguments[index];
-        argument->set = true;
-        argument->is_buffer = false;
-        argument->buffer = NULL;
+        note_argument(kernel, index, NULL);
         rs_kernel_keep_value(kernel, index, sizeof pointer, &pointer, true);
         for (int form = 0; form < RS_FORMS; form++)
             if (kernel->rewritten[form] != NULL &&

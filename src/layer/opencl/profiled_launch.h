@@ -24,9 +24,6 @@
 #include "layer/core/timing.h"
 #include "layer/opencl/driver.h"
 
-/* What it may take, with NVIDIA's driver. */
-extern const double rs_profiled_launch_seconds;
-
 /* Makes the profiling queue of one queue of a device before the launches come: with NVIDIA's driver
  * the first takes 85 us, and others 4. */
 void rs_profiling_queue_prepare(cl_context context, cl_device_id device) RS_LOCKED;

@@ -168,11 +168,12 @@ void rs_kernel_copy_values(rs_kernel *copy, const rs_kernel *original)
     for (size_t i = 0; i < copy->argument_count; i++) {
         const rs_argument *from = &original->arguments[i];
         copy->arguments[i].set = from->set;
-        copy->arguments[i].buffer = from->buffer;
+        copy->arguments[i].handle = from->handle;
         copy->arguments[i].is_buffer = from->is_buffer;
         if (from->set && (from->value != NULL || from->value_size > 0))
             rs_kernel_keep_value(copy, i, from->value_size, from->value, from->is_pointer);
     }
+    copy->generation = 0;
 }
 
 void rs_kernel_forget_values(rs_kernel *kernel)
@@ -203,6 +204,7 @@ void rs_kernel_release_forms(rs_kernel *kernel, const char *reason)
             rs_driver()->clReleaseKernel(kernel->rewritten[form]);
         kernel->rewritten[form] = NULL;
     }
+    kernel->repeat.generation = 0;
     kernel->lacks_forms = reason != NULL ? reason : not_made;
 }
 
@@ -246,7 +248,7 @@ static bool has_released_buffer(const rs_kernel *kernel) RS_LOCKED
 {
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const rs_argument *argument = &kernel->arguments[i];
-        if (argument->is_buffer && rs_buffer_behind(kernel->layer, argument->buffer) == NULL)
+        if (argument->is_buffer && rs_buffer_behind(kernel->layer, argument->handle) == NULL)
             return true;
     }
     return false;

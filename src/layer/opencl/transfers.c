@@ -89,7 +89,7 @@ static cl_mem open_to_write(rs_command *command, cl_mem buffer, size_t *offset, 
     *part = (rs_part){0};
     if (!all)
         return rs_part_open(command, buffer, offset, size, RS_PART_REPLACE, part);
-    rs_command_touch(command, buffer);
+    rs_command_touch(command, rs_buffer_behind(rs_the_layer(), buffer));
     return buffer;
 }
 
@@ -167,7 +167,7 @@ static cl_mem open_rectangle(rs_command *command, cl_mem buffer, const rectangle
     for (int i = 0; i < 3; i++)
         origin[i] = r->origin != NULL ? r->origin[i] : 0;
     if (!lines_of(r, &lines)) {
-        rs_command_use(command, buffer, NULL);
+        rs_command_use(command, rs_buffer_behind(rs_the_layer(), buffer), NULL);
         return buffer;
     }
     cl_mem opened = rs_part_open_lines(command, buffer, &lines, use, part);
@@ -245,7 +245,7 @@ static cl_int CL_API_CALL fill_buffer(cl_command_queue queue, cl_mem buffer, con
     if (pattern_size != 0 && offset % pattern_size == 0)
         to = open_to_write(&command, buffer, &offset, size, all, &part);
     else /* the driver is going to refuse it, which it might not at another offset */
-        rs_command_use(&command, buffer, NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), buffer), NULL);
     cl_int error = RS_CALL(command, clEnqueueFillBuffer(queue, to, pattern, pattern_size, offset,
                                                         size, command.wait_count, command.wait_list,
                                                         part.scratch != NULL ? &mine : event));
@@ -289,11 +289,11 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem source, cl_
     bool all = !shared && covers_all(destination, destination_offset, size);
     bool same = all && copies_layout(&command, source, source_offset, destination, size);
     if (shared) {
-        rs_command_use(&command, source, NULL);
-        rs_command_use(&command, destination, NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), source), NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), destination), NULL);
     } else if (same) {
-        rs_command_touch(&command, source);
-        rs_command_touch(&command, destination);
+        rs_command_touch(&command, rs_buffer_behind(rs_the_layer(), source));
+        rs_command_touch(&command, rs_buffer_behind(rs_the_layer(), destination));
     } else {
         from = rs_part_open(&command, source, &source_offset, size, RS_PART_READ, &source_part);
         to = open_to_write(&command, destination, &destination_offset, size, all, &part);
@@ -333,8 +333,8 @@ static cl_int CL_API_CALL copy_buffer_rect(cl_command_queue queue, cl_mem source
         from = open_rectangle(&command, source, &read, RS_PART_READ, &source_part, from_origin);
         to = open_rectangle(&command, destination, &write, RS_PART_CHANGE, &part, to_origin);
     } else {
-        rs_command_use(&command, source, NULL);
-        rs_command_use(&command, destination, NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), source), NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), destination), NULL);
     }
     cl_int error =
         RS_CALL(command, clEnqueueCopyBufferRect(
@@ -354,7 +354,7 @@ static cl_int CL_API_CALL copy_image_to_buffer(cl_command_queue queue, cl_mem im
 {
     rs_command command;
     rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
-    rs_command_use(&command, buffer, NULL);
+    rs_command_use(&command, rs_buffer_behind(rs_the_layer(), buffer), NULL);
     cl_int error =
         RS_CALL(command, clEnqueueCopyImageToBuffer(queue, image, buffer, origin, region, offset,
                                                     command.wait_count, command.wait_list, event));
@@ -369,7 +369,7 @@ static cl_int CL_API_CALL copy_buffer_to_image(cl_command_queue queue, cl_mem bu
 {
     rs_command command;
     rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
-    rs_command_use(&command, buffer, NULL);
+    rs_command_use(&command, rs_buffer_behind(rs_the_layer(), buffer), NULL);
     cl_int error =
         RS_CALL(command, clEnqueueCopyBufferToImage(queue, buffer, image, offset, origin, region,
                                                     command.wait_count, command.wait_list, event));
@@ -397,7 +397,7 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem handle, cl_bo
     cl_mem opened = handle;
     part = (rs_part){0};
     if (is_view)
-        rs_command_use(&command, handle, NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), handle), NULL);
     else
         opened = rs_part_open(&command, handle, &place, size, RS_PART_READ, &part);
     cl_int error = command.error;
@@ -470,7 +470,7 @@ static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem handle, void *map
                            : NULL;
     if (map != NULL)
         return unmap_part(&command, buffer, map, event);
-    rs_command_touch(&command, handle);
+    rs_command_touch(&command, rs_buffer_behind(rs_the_layer(), handle));
     cl_int error =
         RS_CALL(command, clEnqueueUnmapMemObject(queue, handle, mapped, command.wait_count,
                                                  command.wait_list, event));
@@ -487,7 +487,7 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
     rs_command command;
     rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     for (cl_uint i = 0; handles != NULL && i < count; i++)
-        rs_command_use(&command, handles[i], NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), handles[i]), NULL);
     cl_int error =
         RS_CALL(command, clEnqueueMigrateMemObjects(queue, count, handles, flags,
                                                     command.wait_count, command.wait_list, event));
@@ -520,7 +520,7 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
     rs_layer_restore(rs_the_layer());
     rs_command_begin(&command, rs_the_layer(), queue, wait_count, wait_list);
     for (cl_uint i = 0; handles != NULL && i < count; i++)
-        rs_command_use(&command, handles[i], NULL);
+        rs_command_use(&command, rs_buffer_behind(rs_the_layer(), handles[i]), NULL);
     cl_int error = RS_CALL(
         command, clEnqueueNativeKernel(queue, function, arguments, argument_size, count, handles,
                                        places, command.wait_count, command.wait_list, event));
