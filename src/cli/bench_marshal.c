@@ -1,5 +1,4 @@
 /* restride bench marshal: the speed of AoS to ASTA and back on a device, beside that of a copy. */
-#include "base/arithmetic.h"
 #include "cli/bench.h"
 #include "console/fail.h"
 #include "console/options.h"
@@ -11,28 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: restride bench marshal [OPTIONS]...\n"
-    "\n"
-    "Times the conversion of an array of structures (AoS) to tiles (ASTA) and back, in place, on "
-    "an\n"
-    "OpenCL device. GB/s are 2 x bytes / time; a device-to-device copy of the same bytes in the "
-    "same\n"
-    "run is the limit. The ratio is the slower direction against the copy.\n"
-    "\n"
-    "  --device N|NAME   gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --words LIST      record sizes in words of 4 bytes (default: 5,8,16,19,20,32,64)\n"
-    "  --record MEMBERS  one record instead: 'float x; double m; char c[3];'\n"
-    "  --tile LIST       tile sizes T (default: 32)\n"
-    "  --bytes SIZE      bytes of the array, with K, M or G (default: 1G, on a CPU 32M)\n"
-    "  --repeat N        the median of N runs (default: 9)\n"
-    "  --verify          first checks every element on the host, with random data\n"
-    "  --sweep           tries work-group sizes, tiles a group, loads in flight and padding\n"
-    "  --json            prints JSON\n"
-    "\n"
-    "Example:\n"
-    "  restride bench marshal --words 8,19 --tile 16,32,64 --verify\n";
 
 enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 100000, BEST_VARIANTS = 3 };
 
@@ -260,8 +237,6 @@ static restride_status measure_all(rs_marshal_bench *bench, const bench_options 
 
 int rs_bench_marshal(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     bench_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -12,28 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride bench offload --shape RxC [OPTIONS]...\n"
-    "\n"
-    "Times the transposition of a matrix in host memory, in place, through a device: with nothing\n"
-    "at the same time (none), with the last stages beside the way back (back; Sung 2014, section "
-    "6),\n"
-    "and with both ways of the bus at once (both). GB/s are 2 x bytes / time, ways included. "
-    "Every\n"
-    "element is checked.\n"
-    "\n"
-    "  --engine ENGINE    opencl (default) or cuda\n"
-    "  --device DEVICE    gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --shape RxC        rows x columns; may be given several times\n"
-    "  --type TYPE        u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
-    "  --parts LIST       parts under way by themselves, for example 4,8,16 (default: chosen)\n"
-    "  --repeat N         the median of N runs (default: 5)\n"
-    "  --pageable         ordinary host memory in place of pinned memory\n"
-    "  --json             prints JSON\n"
-    "\n"
-    "Example:\n"
-    "  restride bench offload --shape 7200x1800 --parts 2,4,8\n";
-
 enum { BUS_RUNS = 5, MOST_SHAPES = 32, MOST_PARTS = 16 };
 
 typedef struct {
@@ -244,8 +222,6 @@ static restride_status measure_shape(const offload_options *options, restride_en
 
 int rs_bench_offload(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     offload_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

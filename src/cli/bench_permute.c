@@ -9,25 +9,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const char usage[] =
-    "usage: restride bench permute --dims AxBx... --axes ORDER[,ORDER...] [OPTIONS]...\n"
-    "\n"
-    "Times permutations of the axes of a tensor in its own memory, on the host. GB/s are\n"
-    "2 x bytes / time; the copy is a memcpy of the same bytes on the same threads, timed between\n"
-    "the permutations. Every element is checked. Memory is asked for huge pages, for both sides.\n"
-    "\n"
-    "  --dims SIZES     the sizes of the axes, slowest first, for example 96x112x128x32\n"
-    "  --axes LIST      orders as digits, each like the axes of NumPy's transpose: with 0231 the\n"
-    "                   result has the axes 0, 2, 3 and 1 (default: the axes reversed)\n"
-    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
-    "  --threads N      threads of both sides (default: all processors)\n"
-    "  --repeat N       the median of N runs (default: 9)\n"
-    "  --json           prints JSON, with the stages of each plan\n"
-    "\n"
-    "Example:\n"
-    "  restride bench permute --dims 64x56x56x64 --axes 0231,0312 --type f32\n";
 
 enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000, MOST_RANK = 10 };
 
@@ -244,8 +225,6 @@ static void print_row(const bench_result *result, const bench_options *options)
 
 int rs_bench_permute(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     bench_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -13,31 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride bench plans [OPTIONS]...\n"
-    "\n"
-    "Times the making of plans for in-place transposition, and their runs. The first plan of a\n"
-    "shape, which compiles what it needs, is a column of its own. Behind it each plan is made "
-    "when\n"
-    "the one before has run and was destroyed; its time ends when the engine has nothing to do "
-    "any\n"
-    "more, and so does that of its run. Medians, and the longest. Elements are not checked here.\n"
-    "\n"
-    "  --engine ENGINE  host (default), opencl or cuda\n"
-    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --shape LIST     rows x columns (default: the papers' six of 52 MB as f32, and on GPUs\n"
-    "                   larger ones up to 3.8 GB)\n"
-    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
-    "  --threads N      threads of plans for the host (default: all processors)\n"
-    "  --repeat N       plans behind the first (default: 50)\n"
-    "  --json           prints JSON\n"
-    "\n"
-    "Wisdom counts; RESTRIDE_WISDOM= restride bench plans goes without.\n"
-    "\n"
-    "Examples:\n"
-    "  RESTRIDE_WISDOM= restride bench plans --engine cuda\n"
-    "  restride bench plans --shape 7200x1800,5100x2500 --type f64\n";
-
 enum { DEFAULT_REPEAT = 50 };
 
 static const char small_shapes[] = "7200x1800,1800x7200,4000x3200,5100x2500,2500x5100,3300x3900";
@@ -222,8 +197,6 @@ static restride_status measure_all(const laboratory *lab, const plans_options *o
 
 int rs_bench_plans(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     plans_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

@@ -13,27 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride bench transfer [OPTIONS]...\n"
-    "\n"
-    "Times arrays of structures (AoS) that become tiles (ASTA) on their way to a device, and AoS\n"
-    "again on the way back, beside plain copies of the same bytes. GB/s are bytes / time, one "
-    "way.\n"
-    "Every element is checked.\n"
-    "\n"
-    "  --engine ENGINE  opencl (default) or cuda\n"
-    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --words LIST     record sizes in words of 4 bytes (default: 8)\n"
-    "  --tile T         records a tile (default: 32)\n"
-    "  --bytes SIZE     about the size of the array, with K, M or G (default: 64M)\n"
-    "  --chunk SIZE     bytes that travel at once (default: chosen)\n"
-    "  --repeat N       the median of N runs (default: 5)\n"
-    "  --pageable       ordinary host memory, through pinned staging memory\n"
-    "  --json           prints JSON\n"
-    "\n"
-    "Example:\n"
-    "  restride bench transfer --engine cuda --bytes 4G --words 8,16,19\n";
-
 enum { MOST_WORDS = 32, WORD_BYTES = 4 };
 
 typedef struct {
@@ -255,8 +234,6 @@ static restride_status measure(const transfer_options *options, restride_engine 
 
 int rs_bench_transfer(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     transfer_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

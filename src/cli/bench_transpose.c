@@ -13,33 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride bench transpose --shape RxC[,RxC...] [OPTIONS]...\n"
-    "\n"
-    "Times the transposition of a matrix in its own memory. GB/s are 2 x bytes / time; the copy "
-    "is\n"
-    "a memcpy of the same bytes on the same threads, or a copy from buffer to buffer on the "
-    "device,\n"
-    "timed between the transpositions. Every element is checked. Memory of the host is asked for\n"
-    "huge pages, for both sides. On devices small matrices run several times in a row.\n"
-    "\n"
-    "  --engine ENGINE  host (default), opencl or cuda\n"
-    "  --device DEVICE  gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --shape LIST     rows x columns, for example 7200x1800,1800x7200\n"
-    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32)\n"
-    "  --threads N      threads of both sides on the host (default: all processors)\n"
-    "  --repeat N       the median of N runs (default: 9)\n"
-    "  --method NAME    one method instead of the planner's choice, by the name that --json "
-    "prints\n"
-    "  --batch N        matrices one after the other (default: 1)\n"
-    "  --json           prints JSON, with the stages of each plan, and handover_ns: how long a "
-    "cache\n"
-    "                   line takes from thread to thread, before the runs and after them\n"
-    "\n"
-    "Examples:\n"
-    "  restride bench transpose --engine host --shape 7200x1800,10000x10000 --type f64\n"
-    "  restride bench transpose --engine opencl --shape 7200x1800\n";
-
 enum { DEFAULT_REPEAT = 9, MOST_REPEAT = 10000 };
 
 typedef struct {
@@ -238,8 +211,6 @@ static void print_heading(const restride_engine *engine, const bench_options *op
 
 int rs_bench_transpose(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     bench_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

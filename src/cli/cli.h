@@ -27,4 +27,21 @@ int rs_verb_transpose(int argc, char **argv);
 int rs_show_spread(const char *verb, const restride_layout *layout, const restride_layout *to,
                    bool json);
 
+/* What --help prints: help/NAME.txt. */
+extern const char rs_help_bench_marshal[];
+extern const char rs_help_bench_offload[];
+extern const char rs_help_bench_permute[];
+extern const char rs_help_bench_plans[];
+extern const char rs_help_bench_transfer[];
+extern const char rs_help_bench_transpose[];
+extern const char rs_help_convert[];
+extern const char rs_help_doctor[];
+extern const char rs_help_file_status[];
+extern const char rs_help_reorder[];
+extern const char rs_help_show[];
+extern const char rs_help_sim[];
+extern const char rs_help_sim_kernel[];
+extern const char rs_help_transpose[];
+extern const char rs_help_tune[];
+
 #endif

@@ -2,6 +2,7 @@
  * restride sim KERNEL.cl: what layouts of a kernel's arrays would do on a device. The kernel is run
  * once, in Oclgrind; every access goes to the model of each layout as it is recorded.
  */
+#include "cli/cli.h"
 #include "cli/sim.h"
 #include "console/fail.h"
 #include "console/options.h"
@@ -11,42 +12,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: restride sim KERNEL.cl --global X[,Y[,Z]] --arg 'NAME: VALUE'... --layout "
-    "LAYOUTS...\n"
-    "                    [OPTIONS]... [-- COMPILER OPTIONS]\n"
-    "\n"
-    "Runs a kernel in Oclgrind, records every access to global memory, and gives the accesses of "
-    "its\n"
-    "warps to a model of a GPU's memory system: as the kernel was written, and with its arrays in "
-    "each of\n"
-    "the layouts. The columns are those of restride sim --help.\n"
-    "\n"
-    "  --kernel NAME       where the file has several\n"
-    "  --global X,Y,Z      work-items\n"
-    "  --local X,Y,Z       of a work-group (default: up to 128 along x)\n"
-    "  --arg 'NAME: VALUE' of a parameter; every one needs a value:\n"
-    "                        7 or 0.5        a number\n"
-    "                        100000          an array (or local memory) of so many elements, "
-    "zeros\n"
-    "                        100 counting    0, 1, 2, ...\n"
-    "                        100 random 50   whole numbers below 50, always the same ones\n"
-    "                        @FILE           a file's bytes, or the array of a .npy file\n"
-    "  --dims 'NAME: DIMS' an array's dimensions, such as 'm: r:1000 c:1000' or 'p: i:50000 f:8'; "
-    "arrays of\n"
-    "                      structures have i and f by themselves\n"
-    "  --layout LAYOUTS    'NAME: EXPRESSION; NAME: EXPRESSION', or one EXPRESSION for every array "
-    "that has\n"
-    "                      structures or --dims; may be repeated\n"
-    "  --device DEVICE     h100 (default), k20, gtx480, t10, or a file that describes one\n"
-    "  --svg FILE          draws the load of each memory channel\n"
-    "  --html FILE         a page with the table, the load of channels and the use of bursts\n"
-    "  --json              prints JSON\n"
-    "\n"
-    "Example, for a kernel move(__global body *bodies, float step):\n"
-    "  restride sim move.cl --global 65536 --arg 'bodies: 65536' --arg 'step: 0.1' \\\n"
-    "      --layout 'f i' --layout 'bodies: i/32 f i%32'\n";
 
 enum { MOST_GIVEN = 128, MOST_ARRAYS = RS_SIM_MOST_PARAMETERS + 16, ALIGNMENT = 256 };
 
@@ -517,7 +482,7 @@ static void free_comparison(comparison *c)
 
 int rs_sim_kernel_verb(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
+    if (rs_cli_helps(argc, argv, rs_help_sim_kernel))
         return RS_EXIT_DONE;
     kernel_options options;
     int exit_status = read_options(argc, argv, &options);

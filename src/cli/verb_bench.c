@@ -28,12 +28,16 @@ static const char usage[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
+    const char *help;
 } measurements[] = {
 #ifdef RESTRIDE_HAVE_OPENCL
-    {"marshal", rs_bench_marshal},
+    {"marshal", rs_bench_marshal, rs_help_bench_marshal},
 #endif
-    {"offload", rs_bench_offload},   {"permute", rs_bench_permute},     {"plans", rs_bench_plans},
-    {"transfer", rs_bench_transfer}, {"transpose", rs_bench_transpose},
+    {"offload", rs_bench_offload, rs_help_bench_offload},
+    {"permute", rs_bench_permute, rs_help_bench_permute},
+    {"plans", rs_bench_plans, rs_help_bench_plans},
+    {"transfer", rs_bench_transfer, rs_help_bench_transfer},
+    {"transpose", rs_bench_transpose, rs_help_bench_transpose},
 };
 
 int rs_verb_bench(int argc, char **argv)
@@ -44,7 +48,9 @@ int rs_verb_bench(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof measurements / sizeof measurements[0]; i++)
         if (strcmp(argv[1], measurements[i].name) == 0)
-            return measurements[i].run(argc - 1, argv + 1);
+            return rs_cli_helps(argc - 1, argv + 1, measurements[i].help)
+                       ? RS_EXIT_DONE
+                       : measurements[i].run(argc - 1, argv + 1);
     if (rs_cli_helps(2, argv, usage)) /* for itself; a measurement that is not there has no help */
         return RS_EXIT_DONE;
     return rs_cli_fail(RS_EXIT_USAGE, argv[0],

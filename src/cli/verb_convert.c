@@ -5,53 +5,7 @@
 #include "console/fail.h"
 #include "layout/layout.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: restride convert FILE.npy --from EXPRESSION --to EXPRESSION [OPTIONS]...\n"
-    "       restride convert FILE --dims DIMENSIONS --from EXPRESSION --to EXPRESSION "
-    "[OPTIONS]...\n"
-    "\n"
-    "Changes how the array in a file lies there, in the file itself: no second copy is made, and\n"
-    "the file may be larger than memory.\n"
-    "\n"
-    "  --dims DIMENSIONS  the array, slowest dimension first: 'i:1000000 f{ float x; double m; "
-    "}'.\n"
-    "                     A .npy file whose elements are structures has the dimensions i, its\n"
-    "                     elements in the order of the file, and f, their members\n"
-    "  --from EXPRESSION  the layout now: 'i f' (array of structures)\n"
-    "  --to EXPRESSION    the layout wanted: 'f i', 'i/32 f i%32'; restride show draws it\n"
-    "  --dtype TYPE       the elements, where --dims says nothing of them: u8, i16, f32, f64, c128 "
-    "and\n"
-    "                     so on, or a number of bytes; or a C type behind the dimensions: 'y:9 x:9 "
-    "float'\n"
-    "  --offset BYTES     where the array begins (default: 0, and the file has nothing else in "
-    "it)\n"
-    "  --threads N        (default: all processors)\n"
-    "  --memory BYTES     scratch memory that may be used: 64M, 2G (default: 0.5 % of the array "
-    "and\n"
-    "                     4 MiB a thread; for an array of more than half of the available memory,\n"
-    "                     a quarter of that memory)\n"
-    "  --engine host      the only engine that converts files (default)\n"
-    "  --explain          prints the plan and why it was chosen, and changes nothing\n"
-    "  --json             prints the report as JSON\n"
-    "\n"
-    "The header of a .npy file cannot say that its members lie apart, so it stays as it is; NumPy\n"
-    "reads the file rightly again when it has been converted back.\n"
-    "\n"
-    "If it is interrupted (Ctrl-C, a crash, a power failure), the file is left between the two\n"
-    "layouts and cannot be repaired; unless there is a journal:\n"
-    "\n"
-    "  --journal FILE     writes each step into FILE before it changes the array. After an\n"
-    "                     interruption of any kind the same command goes on where it was, with\n"
-    "                     nothing lost. FILE must not exist at the start; at the end it is small\n"
-    "                     and says that the change is done, so that the same command changes\n"
-    "                     nothing then. Slower: everything is written twice, and waits for the\n"
-    "                     disk. restride file-status says how far a file is\n"
-    "\n"
-    "Example:\n"
-    "  restride convert particles.npy --from 'i f' --to 'f i'\n";
 
 /* ---- options ---- */
 
@@ -202,8 +156,6 @@ static char *describe(const convert_options *options)
 
 int rs_verb_convert(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     convert_options options;
     int exit_status = read_options(argc, argv, &options);
     return exit_status != RS_EXIT_DONE

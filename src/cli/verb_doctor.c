@@ -23,13 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: restride doctor [--json]\n\n"
-    "Says what works on this machine and what to install for the rest. The exit status is 0 when\n"
-    "`restride run` works here and 1 when something that it needs is missing.\n\n"
-    "  --json  print {version, works, findings: [{subject, status, detail, advice}]}; status is\n"
-    "          works, fails, missing or optional\n";
-
 /* The name of a status as it is printed. */
 static const char *status_name(rs_doctor_status status)
 {
@@ -230,8 +223,6 @@ int rs_verb_doctor(int argc, char **argv)
     if (rs_doctor_is_asked_for_layer(&has_layer))
         return has_layer ? RS_EXIT_DONE : RS_EXIT_FAILED;
 #endif
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     int exit_status = rs_cli_read_only_options("doctor", argc, argv, table, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;

@@ -8,20 +8,6 @@
 
 #include <stdio.h>
 
-static const char usage[] =
-    "usage: restride file-status FILE [--journal JOURNAL] [--json]\n"
-    "       restride file-status FILE --forget\n"
-    "\n"
-    "Says whether restride transpose or convert has left FILE half done. A change with a journal\n"
-    "marks its file when it begins, and takes the mark away when it is done. Nothing is changed.\n"
-    "\n"
-    "  --journal JOURNAL  looks into this journal (default: the one that the mark of FILE names)\n"
-    "  --forget           takes the mark away, where FILE is whole again from a backup\n"
-    "  --json             prints the answer as JSON: the state is whole, running, half done, lost\n"
-    "                     (the journal is missing or does not fit) or done\n"
-    "\n"
-    "Without a journal there is no mark: a change that was interrupted then cannot be told.\n";
-
 typedef struct {
     const char *journal;
     bool forget;
@@ -123,8 +109,6 @@ int rs_verb_file_status(int argc, char **argv)
     };
     const char *verb = "file-status";
     status_options options = {NULL, false, false};
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     int exit_status = rs_cli_read_options(verb, argc, argv, table, &options);
     if (exit_status != RS_EXIT_DONE)
         return exit_status;

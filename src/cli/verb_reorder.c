@@ -11,74 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride reorder INDEX.npy (--data ARRAY.npy | --objects N --type TYPE) [OPTIONS]...\n"
-    "\n"
-    "For kernels in which thread t reads A[P[t]]: sparse matrices, graphs, particles in cells. A "
-    "GPU runs\n"
-    "its threads in warps of 32, and a warp pays one memory transaction for every segment of "
-    "memory, 32\n"
-    "bytes, that its reads touch. Where P jumps about, that is up to one for each thread instead "
-    "of a few\n"
-    "for all. This verb finds new places (slots) for the objects of A, and if it may a new order "
-    "of the\n"
-    "threads, so that the threads of a warp read neighbours. Your files are only read; what was "
-    "found is\n"
-    "printed and, on request, written to new files.\n"
-    "\n"
-    "What becomes of the kernel, with the files of --write-slots, --write-index and "
-    "--write-order:\n"
-    "  before: out[t] = f(A[P[t]])      after: out[order[t]] = f(slots[new_P[t]])\n"
-    "\n"
-    "The arrays:\n"
-    "  INDEX.npy          P: 4- or 8-byte integers, in the order of the threads\n"
-    "  --data ARRAY.npy   A; its first axis counts the objects\n"
-    "  --objects N        the number of objects in A, where A itself is not at hand,\n"
-    "  --type TYPE        and what one is: f32, f64, ... or a number of bytes\n"
-    "\n"
-    "The plan:\n"
-    "  --method METHOD    auto: the fewest transactions (default)\n"
-    "                     duplication: a slot for each thread; threads stay, most memory\n"
-    "                     partial: copies for the warps that gain most, within --budget; threads "
-    "stay\n"
-    "                     padding: threads sorted by object; few copies, the fewest transactions\n"
-    "                     approximation: threads in groups, no copies, close to the fewest\n"
-    "  --budget BYTES     memory for copies and gaps (64M; default: no limit)\n"
-    "  --keep-threads     the threads stay in their order; only copies are allowed\n"
-    "  --warp N           threads that read at once (default: 32)\n"
-    "  --segment BYTES    what one transaction moves: 32 on today's GPUs (default), 128 on old "
-    "ones\n"
-    "  --engine ENGINE    where the plan is made: host (default), opencl or cuda. Devices know "
-    "two\n"
-    "                     methods, approximation (their auto) and duplication, and are faster\n"
-    "  --device DEVICE    gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --threads N        processors of the host that make the plan (default: all)\n"
-    "\n"
-    "What is written:\n"
-    "  --write-index F    the new P: the slot that each new thread reads\n"
-    "  --write-order F    for each new thread the old one whose work it does\n"
-    "  --write-slots F    the new A, from --data\n"
-    "  --svg F            a picture: the segments that some of the warps touch, before and after\n"
-    "  --explain          prints all methods that are possible here beside the one taken\n"
-    "  --json             prints JSON\n"
-    "\n"
-    "What is printed:\n"
-    "  transactions       of all warps, before and after\n"
-    "  at best            no places for the objects, copies included, need fewer; and no order of "
-    "the\n"
-    "                     threads either, if the plan moves them\n"
-    "  at most            the bound that the method keeps whatever P holds\n"
-    "  memory             slots, and the bytes that they take beyond A\n"
-    "  break-even         launches after which the transactions saved repay those of filling the "
-    "slots\n"
-    "                     and reading the new index array; the time of the plan itself comes on "
-    "top\n"
-    "\n"
-    "Example, the vector that a sparse matrix reads in y = M x, with M's column numbers in P:\n"
-    "  restride reorder columns.npy --objects 11948 --type f32 --explain --write-index "
-    "new-columns.npy \\\n"
-    "      --write-order order.npy\n";
-
 enum { MOST_THREADS = 256 };
 
 typedef struct {
@@ -359,8 +291,6 @@ static int reorder(reorder_options *options, const npy_file *index, const npy_fi
 
 int rs_verb_reorder(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     reorder_options options;
     int exit_status = read_options(argc, argv, &options);
     if (exit_status != RS_EXIT_DONE)

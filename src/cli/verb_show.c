@@ -11,34 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: restride show EXPRESSION [--dims DIMENSIONS] [--svg FILE] [--json]\n"
-    "       restride show EXPRESSION --dims DIMENSIONS --accessors cpp|cuda [--name NAME]\n"
-    "       restride show '@r/4 r%4 c' [--dims DIMENSIONS] [--to EXPRESSION] [--json]\n"
-    "\n"
-    "Draws where each element of an array lies in memory.\n"
-    "\n"
-    "  EXPRESSION         the layout, terms from slowest to fastest: 'i/32 f i%32'\n"
-    "  --dims DIMENSIONS  the array: 'i:64 f:4', or with a record 'i:64 f{ float x; double m; }'\n"
-    "                     (without it, a small array that shows the layout)\n"
-    "  --svg FILE         writes a picture instead of text\n"
-    "  --json             describes the layout as JSON instead\n"
-    "  --accessors cpp    writes a header of C++11 instead, with a class for arrays in this "
-    "layout:\n"
-    "                     Bodies(memory, count).ref(i).x; cuda: for the host and for kernels\n"
-    "  --name NAME        of that class (default: Array)\n"
-    "  --to EXPRESSION    of a layout over processes: how much each has for each other on the way "
-    "there\n"
-    "\n"
-    "Examples:\n"
-    "  restride show 'i f'                    array of structures (AoS)\n"
-    "  restride show 'f i'                    structure of arrays (SoA)\n"
-    "  restride show 'i/4 f i%4'              array of structures of tiled arrays (ASTA)\n"
-    "  restride show 'i/32 f i%32' --dims 'i:1 f{ float x; double m; }' --accessors cpp "
-    "--name Bodies\n"
-    "  restride show '@r/4 r%4 c' --dims 'r:8 c:8 float' --to '@c/4 c%4 r'\n"
-    "  restride show 'i/8 f i%8' --dims 'i:20 f{ float x; char c; double m; }' --svg asta.svg\n";
-
 typedef struct {
     const char *dims;
     const char *svg;
@@ -330,8 +302,6 @@ int rs_verb_show(int argc, char **argv)
         {RS_CLI_TEXT("to", show_options, to)},
         {0},
     };
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     show_options options = {.dims = NULL};
     int status = rs_cli_read_options(argv[0], argc, argv, table, &options);
     if (status != RS_EXIT_DONE)

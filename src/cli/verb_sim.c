@@ -10,45 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride sim --dims 'i:N f:S' --layout EXPRESSION [--layout EXPRESSION]... "
-    "[OPTIONS]...\n"
-    "       restride sim KERNEL.cl [OPTIONS]...  a kernel of yours; sim KERNEL.cl --help\n"
-    "       restride sim --devices | --show-device NAME\n"
-    "\n"
-    "Runs a kernel over an array of records through a model of a GPU's memory system, once for "
-    "each\n"
-    "layout, and compares: how many memory lines a warp touches, how many bytes move for each "
-    "byte\n"
-    "that is used, how evenly the memory channels are loaded, and how long it takes. In the "
-    "kernel,\n"
-    "thread i reads the first fields of record i and writes as many to another array like it.\n"
-    "No GPU is needed, and the result is the same everywhere.\n"
-    "\n"
-    "  --dims DIMENSIONS   records and fields: 'i:1000000 f:8'\n"
-    "  --layout EXPRESSION where they lie: 'i f' (AoS), 'f i' (SoA), 'i/32 f i%32' (ASTA); repeat "
-    "it\n"
-    "  --fields K          of each record, how many are read and written (default: all)\n"
-    "  --read-only         nothing is written\n"
-    "  --element BYTES     of a field: 1 to 16 (default: 4)\n"
-    "  --device DEVICE     h100 (default), k20, gtx480, t10, or a file that describes one\n"
-    "  --bytes BYTES       run through no more of the array than this (default: 100M)\n"
-    "  --svg FILE          draws the load of each channel\n"
-    "  --html FILE         a page with the table, the load of channels and the use of bursts\n"
-    "  --json              prints JSON\n"
-    "  --devices           lists the devices that come with Restride\n"
-    "  --show-device NAME  prints the description of one, to be changed and given to --device\n"
-    "\n"
-    "Example:\n"
-    "  restride sim --dims 'i:1000000 f:20' --layout 'i f' --layout 'f i' --layout 'i/32 f i%32'\n"
-    "\n"
-    "\"moved\" is bytes moved for each byte used; \"balance\" the busiest channel's load divided "
-    "by "
-    "the\n"
-    "mean, 1 at best; \"rows\" the part of memory requests that found their row open; \"gain\" is "
-    "over\n"
-    "the first layout.\n";
-
 enum { DEFAULT_BYTES = 100 << 20 };
 
 typedef struct {
@@ -180,7 +141,7 @@ int rs_verb_sim(int argc, char **argv)
 {
     if (argc > 1 && argv[1][0] != '-')
         return rs_sim_kernel_verb(argc, argv);
-    if (rs_cli_helps(argc, argv, usage))
+    if (rs_cli_helps(argc, argv, rs_help_sim))
         return RS_EXIT_DONE;
     sim_options options;
     int exit_status = read_options(argc, argv, &options);

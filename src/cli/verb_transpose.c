@@ -5,50 +5,8 @@
 #include "console/fail.h"
 #include "restride/restride.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: restride transpose FILE.npy [--axes LIST] [OPTIONS]...\n"
-    "       restride transpose FILE --shape RxC[xD...] --dtype TYPE [--axes LIST] [OPTIONS]...\n"
-    "\n"
-    "Transposes the array in a file, in the file itself: no second copy is made, and the file may\n"
-    "be larger than memory. The header of a .npy file is rewritten for the new shape; the array "
-    "is\n"
-    "then what numpy.transpose(a, axes) holds, in C order. (For an array in Fortran order, the\n"
-    "plain transposition changes the header alone.)\n"
-    "\n"
-    "  --axes LIST      axis k of the result is axis LIST[k] now, as in numpy.transpose: 2,0,1\n"
-    "                   (default: all axes reversed)\n"
-    "  --shape RxC...   the extents of the array in a file without a header, slowest first\n"
-    "  --dtype TYPE     its elements: u8, i16, f32, f64, c128 and so on, float32 as in NumPy, or "
-    "a\n"
-    "                   number of bytes\n"
-    "  --offset BYTES   where it begins (default: 0, and the file has nothing else in it)\n"
-    "  --threads N      (default: all processors)\n"
-    "  --memory BYTES   scratch memory that may be used: 64M, 2G (default: 0.5 % of the array and\n"
-    "                   4 MiB a thread; for an array of more than half of the available memory, a\n"
-    "                   quarter of that memory)\n"
-    "  --engine host    the only engine that converts files (default)\n"
-    "  --explain        prints the plan and why it was chosen, and changes nothing\n"
-    "  --json           prints the report as JSON\n"
-    "\n"
-    "If it is interrupted (Ctrl-C, a crash, a power failure), the file is left between the two\n"
-    "shapes, with its old header, and cannot be repaired; unless there is a journal:\n"
-    "\n"
-    "  --journal FILE   writes each step into FILE before it changes the array. After an\n"
-    "                   interruption of any kind the same command goes on where it was, with\n"
-    "                   nothing lost. FILE must not exist at the start; at the end it is small "
-    "and\n"
-    "                   says that the change is done, so that the same command changes nothing\n"
-    "                   then. Slower: everything is written twice, and waits for the disk. "
-    "restride\n"
-    "                   file-status says how far a file is\n"
-    "\n"
-    "Examples:\n"
-    "  restride transpose matrix.npy\n"
-    "  restride transpose video.raw --shape 500x1080x1920x3 --dtype u8 --axes 0,3,1,2\n";
 
 /* ---- options ---- */
 
@@ -202,8 +160,6 @@ static char *describe(const transpose_options *options)
 
 int rs_verb_transpose(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     transpose_options options;
     int exit_status = read_options(argc, argv, &options);
     return exit_status != RS_EXIT_DONE

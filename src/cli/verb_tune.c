@@ -12,43 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: restride tune --shape RxC[,RxC...] [OPTIONS]...\n"
-    "       restride tune --dims AxBx... --axes ORDER[,ORDER...] [OPTIONS]...\n"
-    "       restride tune --dims DIMENSIONS --from EXPRESSION --to EXPRESSION [OPTIONS]...\n"
-    "       restride tune --import FILE | --export FILE | --forget\n"
-    "\n"
-    "Measures the most promising plans for the transposition of a matrix, the permutation of a\n"
-    "tensor's axes, or the conversion of an array, in its own memory; checks each transposition,\n"
-    "and keeps the fastest. Every program that uses Restride on this machine, with the same "
-    "number\n"
-    "of threads or the same device and driver, follows that plan from then on.\n"
-    "\n"
-    "  --shape LIST     rows x columns, for example 7200x1800,1800x7200\n"
-    "  --axes LIST      orders of axes as digits, like NumPy's transpose: 0231,0312\n"
-    "  --dims SIZES     the sizes of these axes, slowest first: 64x56x56x64\n"
-    "  --from, --to     layouts: 'i f', 'f i', 'i/32 f i%32'\n"
-    "  --dims DIMENSIONS  their dimensions: 'i:10000000 f:8', 'i:1000000 f{ float x; double m; }'\n"
-    "  --type TYPE      u8, u16, f32, f64, c128, or a number of bytes (default: f32); not where a\n"
-    "                   dimension is a structure\n"
-    "  --batch N        matrices of each shape, one after the other (default: 1)\n"
-    "  --engine NAME    host, opencl or cuda (default: host)\n"
-    "  --device NAME    gpu, cpu, its number or a part of its name (default: the first GPU)\n"
-    "  --threads N      the threads of the programs that will transpose (default: all)\n"
-    "  --seconds S      about how long to measure each of them (default: 2)\n"
-    "  --json           prints JSON\n"
-    "  --import FILE    adds the wisdom of a file; of two for the same problem the faster stays\n"
-    "  --export FILE    writes all wisdom to a file, after what is tuned in the same command\n"
-    "  --forget         removes all wisdom\n"
-    "\n"
-    "Wisdom is kept in $RESTRIDE_WISDOM, or else in restride/wisdom.json below $XDG_CACHE_HOME or\n"
-    "~/.cache. An empty RESTRIDE_WISDOM switches it off. Leave the machine alone meanwhile.\n"
-    "\n"
-    "Examples:\n"
-    "  restride tune --shape 7200x1800,1800x7200 --type f64 --seconds 5\n"
-    "  restride tune --dims 64x56x56x64 --axes 0231,0312\n"
-    "  restride tune --dims 'i:4000000 f:19' --from 'i f' --to 'f i'\n";
-
 enum { MOST_THREADS = 256 };
 
 typedef struct {
@@ -215,8 +178,6 @@ static int tune_all(const tune_options *options)
 
 int rs_verb_tune(int argc, char **argv)
 {
-    if (rs_cli_helps(argc, argv, usage))
-        return RS_EXIT_DONE;
     tune_options options = {.words = {.type = {.bytes = 4}, .batch = 1}, .engine = "host"};
     int exit_status = read_options(argc, argv, &options);
     if (exit_status == RS_EXIT_DONE)

@@ -2,6 +2,7 @@
 #include "console/program.h"
 
 #include "console/fail.h"
+#include "console/options.h"
 #include "restride/version.h"
 
 #include <errno.h>
@@ -70,11 +71,14 @@ int rs_cli_run_program(const char *program, const rs_cli_verb *verbs, size_t cou
         return RS_EXIT_DONE;
     }
     for (size_t i = 0; i < count; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run ? finish(verbs[i].run(argc - 1, argv + 1), argv[1])
-                                : rs_cli_fail(RS_EXIT_FAILED, argv[1],
-                                              "This build is without %s; build Restride with it.",
-                                              verbs[i].summary);
+        if (strcmp(argv[1], verbs[i].name) == 0) {
+            if (verbs[i].run == NULL)
+                return rs_cli_fail(RS_EXIT_FAILED, argv[1],
+                                   "This build is without %s; build Restride with it.",
+                                   verbs[i].summary);
+            bool helps = verbs[i].help != NULL && rs_cli_helps(argc - 1, argv + 1, verbs[i].help);
+            return finish(helps ? RS_EXIT_DONE : verbs[i].run(argc - 1, argv + 1), argv[1]);
+        }
     fprintf(stderr, "%s: \"%s\" is not a verb; %s --help lists them.\n", program, argv[1], program);
     return RS_EXIT_USAGE;
 }

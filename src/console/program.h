@@ -10,6 +10,7 @@ typedef struct {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary;
+    const char *help; /* what --help anywhere behind it prints; NULL: `run` sees to that */
 } rs_cli_verb;
 
 /* The first thing that a program does: no file that it opens takes the number of a standard stream

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const char rs_help_analyze[]; /* help.txt */
+
 /* What --apply can do, and how its result is printed. */
 typedef struct {
     const char *name;
@@ -40,55 +42,6 @@ typedef struct {
     const application *apply; /* NULL: nothing */
     bool json, html;
 } settings;
-
-static void print_usage(FILE *stream)
-{
-    fprintf(
-        stream,
-        "usage: restride analyze FILE.c|.cl|.cu [OPTIONS]... [-- COMPILER OPTIONS]\n\n"
-        "For each array reference of the kernels and loops: its access matrix and offset, its "
-        "class, and how\n"
-        "many memory transactions a warp needs; for each loop what it carries and how it can "
-        "be made short\n"
-        "vectors; for each array the memory space and the layout that suit it.\n\n"
-        "  --threads I,J    the loops whose iterations become threads, or none (C; default: the\n"
-        "                   outermost one or two that carry nothing)\n"
-        "  --warp N         threads that access memory together (32)\n"
-        "  --burst BYTES    one memory transaction (32)\n"
-        "  --constant BYTES constant memory (65536)\n"
-        "  --group X,Y,Z    threads of a work-group, where the source does not fix them: for the "
-        "layout of\n"
-        "                   grids (128), and for transactions where rows are shorter than a warp\n"
-        "  --active N       work-groups that run at the same time (32)\n"
-        "  --steering BITS  of the address that spread accesses over the memory (8)\n"
-        "  --apply vector   writes the loop nests of a C source as OpenCL C kernels with short "
-        "vectors\n"
-        "  --apply memory   the same with their arrays in constant, texture and shared memory\n"
-        "  --apply layout   writes the source again with the layouts of its grids changed, "
-        "which are "
-        "arrays\n"
-        "                   declared as A[n][m], or told by // restride: grid A[n][m]\n"
-        "  --layout 'A: L'  the layout L for grid A, over its dimensions i, j, k, ...\n"
-        "  --width N        elements of a vector: 2, 4, 8 or 16 (4)\n"
-        "  --along LOOP     the loop whose iterations make up a vector (default: the one that "
-        "moves most\n"
-        "                   references)\n"
-        "  --set NAME=N     a parameter of the nests, for predictions (default: large ones are "
-        "looked for)\n"
-        "  --elements A=N   of an array that is read at random\n"
-        "  --size N, --memory MIB  the largest parameter to look for (1048576), and all arrays of "
-        "a\n"
-        "                   nest together (8192)\n"
-        "  --json           everything as JSON\n"
-        "  --html           a page with matrices and pictures\n"
-        "  -o, --output F   writes there instead of standard output\n"
-        "  -h, --help       this page\n\n"
-        "Examples:\n"
-        "  restride analyze kernel.cl\n"
-        "  restride analyze loops.c --threads i,j --html -o loops.html -- -DN=1024\n"
-        "  restride analyze loops.c --apply vector -o loops.cl\n"
-        "  restride analyze solver.cu --apply layout -o new.cu\n");
-}
 
 /* "NAME,NAME" */
 static int read_names(const char *verb, json_t *request, const char *key, const char *names)
@@ -430,7 +383,7 @@ int main(int argc, char **argv)
         own++;
     int exit_status = read_arguments(own, argv, &s, &help);
     if (exit_status == RS_EXIT_DONE && help) {
-        print_usage(stdout);
+        fputs(rs_help_analyze, stdout);
     } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
         exit_status = rs_cli_fail(RS_EXIT_USAGE, verb,
                                   "Give one source file; restride analyze --help explains.");
