@@ -93,39 +93,39 @@ static void test_own_form_is_timed_first(void **state)
 {
     (void)state;
     rs_policy_knowledge known = {.predicted_ratio = 4};
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1e-9}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 1e-9}));
     assert_true(rs_policy_wants_time(&known, false, 1, 1, 0));
     /* Buffers that another kernel has had converted are used as they are. */
-    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.inverse_seconds = 1}));
     known.predicted_ratio = 1;
     assert_false(rs_policy_wants_time(&known, false, 1, 0, 0));
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1}));
-    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.inverse_seconds = 1}));
     /* Once it may have lost so much, they are brought back for it, there and back again. */
     known.moved_work_items = 3.9;
     rs_policy_add_time(&known.moved, 1, 1);
-    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.inverse_seconds = 1}));
     known.moved_work_items = 4.1;
-    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 1}));
+    assert_false(chooses(&known, (rs_policy_launch){.inverse_seconds = 1}));
 }
 
 static void test_conversions_must_be_paid_back(void **state)
 {
     (void)state;
     rs_policy_knowledge known = knowing(4, 1, 4); /* 3 s a launch are gained */
-    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 1.4}));
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1.6}));
+    assert_true(chooses(&known, (rs_policy_launch){.forward_seconds = 1.4}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 1.6}));
     /* After as many launches as would have paid for it, and when it was so the last time. */
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 6}));
-    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 7}));
-    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10, .previous_run = 7}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 10, .run = 6}));
+    assert_true(chooses(&known, (rs_policy_launch){.forward_seconds = 10, .run = 7}));
+    assert_true(chooses(&known, (rs_policy_launch){.forward_seconds = 10, .previous_run = 7}));
     assert_false(
-        chooses(&known, (rs_policy_launch){.there_seconds = 10, .run = 5, .previous_run = 7}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 10, .run = 5, .previous_run = 7}));
     known.usual_run = 20;
-    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10}));
-    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 10, .plan_seconds = 39}));
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .plan_seconds = 41}));
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 10, .previous_run = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.forward_seconds = 10}));
+    assert_true(chooses(&known, (rs_policy_launch){.forward_seconds = 10, .plan_seconds = 39}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 10, .plan_seconds = 41}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 10, .previous_run = 1}));
 }
 
 static void test_measurement_goes_before_prediction(void **state)
@@ -133,16 +133,16 @@ static void test_measurement_goes_before_prediction(void **state)
     (void)state;
     rs_policy_knowledge known = knowing(1, 1.2, 5);
     assert_false(chooses(&known, (rs_policy_launch){.run = 1000}));
-    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1000}));
+    assert_false(chooses(&known, (rs_policy_launch){.inverse_seconds = 0.1, .run = 1000}));
     /* What is in another layout stays there if to go back costs more than it brings. */
-    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.3, .run = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.inverse_seconds = 0.3, .run = 1}));
     /* One slow first run is no measurement yet. */
     known = (rs_policy_knowledge){.predicted_ratio = 4};
     rs_policy_add_time(&known.own, 1, 1);
     rs_policy_add_time(&known.moved, 5, 1);
-    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.inverse_seconds = 0.1, .run = 1}));
     rs_policy_add_time(&known.moved, 5, 1);
-    assert_false(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 10}));
+    assert_false(chooses(&known, (rs_policy_launch){.inverse_seconds = 0.1, .run = 10}));
 }
 
 /* Where none has been timed, conversions are expected to be fast, but a trial must be affordable if
@@ -151,7 +151,7 @@ static void test_first_conversions_are_expected_to_be_fast(void **state)
 {
     (void)state;
     const rs_policy_launch launch = {
-        .there_seconds = 1, .there_predicted = 0.3, .run = 1, .start_seconds = 60};
+        .forward_seconds = 1, .forward_predicted = 0.3, .run = 1, .start_seconds = 60};
     rs_policy_knowledge known = {.predicted_ratio = 4};
     rs_policy_add_time(&known.own, 1, 1);
     known.own_work_items = 1;
@@ -168,7 +168,7 @@ static void test_trials_are_few(void **state)
 {
     (void)state;
     rs_policy_knowledge known = {.predicted_ratio = 4, .own_taken = 1, .trial_seconds = 1};
-    const rs_policy_launch launch = {.back_seconds = 0.1, .run = 10};
+    const rs_policy_launch launch = {.inverse_seconds = 0.1, .run = 10};
     rs_policy_add_time(&known.own, 1, 1);
     rs_policy_take_time(&known, true, 1);
     assert_true(chooses(&known, launch));
@@ -189,7 +189,7 @@ static void test_what_is_wanted(void **state)
 {
     (void)state;
     rs_policy_knowledge known = knowing(4, 1, 4);
-    const rs_policy_launch dear = {.work_items = 1, .there_seconds = 10, .run = 1};
+    const rs_policy_launch dear = {.work_items = 1, .forward_seconds = 10, .run = 1};
     assert_int_equal(rs_policy_decide(&known, &dear).demand, RS_FOR_LAYOUT);
     known = knowing(1, 4, 4);
     assert_int_equal(rs_policy_decide(&known, &dear).demand, RS_AGAINST_LAYOUT);
@@ -201,8 +201,8 @@ static void test_times_count_by_work_item(void **state)
 {
     (void)state;
     rs_policy_knowledge known = knowing(4, 1, 4);
-    assert_false(chooses(&known, (rs_policy_launch){.work_items = 0.1, .there_seconds = 1}));
-    assert_true(chooses(&known, (rs_policy_launch){.work_items = 10, .there_seconds = 1}));
+    assert_false(chooses(&known, (rs_policy_launch){.work_items = 0.1, .forward_seconds = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.work_items = 10, .forward_seconds = 1}));
 }
 
 /* A trial costs 2 * there + 2 * own and half a millisecond: at most a twenty-fifth of the time. */
@@ -212,44 +212,44 @@ static void test_trials_wait_until_they_cost_little(void **state)
     rs_policy_knowledge known = {.predicted_ratio = 4, .is_unsure = true};
     rs_policy_add_time(&known.own, 1, 1);
     known.own_work_items = 90;
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 90}));
     known.own_work_items = 110;
-    assert_true(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 110}));
+    assert_true(chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 110}));
     /* Plans that are not made yet are a part of it. */
     assert_false(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .plan_seconds = 1, .run = 110}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .plan_seconds = 1, .run = 110}));
     known.own_work_items = 130;
     assert_true(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .plan_seconds = 1, .run = 130}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .plan_seconds = 1, .run = 130}));
     /* Earlier runs count as far as this one took so long to start. */
     known.own_work_items = 60;
     known.earlier_seconds = 1000;
     assert_false(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90, .start_seconds = 30}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 90, .start_seconds = 30}));
     assert_true(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90, .start_seconds = 50}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 90, .start_seconds = 50}));
     known.earlier_seconds = 30;
     assert_false(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 90, .start_seconds = 50}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 90, .start_seconds = 50}));
     known.own_work_items = 110;
-    assert_true(chooses(&known, (rs_policy_launch){.back_seconds = 0.1, .run = 1}));
+    assert_true(chooses(&known, (rs_policy_launch){.inverse_seconds = 0.1, .run = 1}));
     /* What an earlier trial may have cost counts. */
     known.trial_seconds = 1;
-    assert_false(chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 110}));
+    assert_false(chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 110}));
     known.trial_seconds = 0;
     /* Regular accesses and long launches: the program's start counts, and no launch
      * is expected to be longer. */
     known.is_unsure = false;
     known.own_work_items = 10;
     assert_true(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 10, .start_seconds = 60}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 10, .start_seconds = 60}));
     assert_false(
-        chooses(&known, (rs_policy_launch){.there_seconds = 1, .run = 10, .start_seconds = 40}));
+        chooses(&known, (rs_policy_launch){.forward_seconds = 1, .run = 10, .start_seconds = 40}));
     /* Short launches: of their own time. */
     known = (rs_policy_knowledge){.predicted_ratio = 4, .own_work_items = 1000};
     rs_policy_add_time(&known.own, 1e-5, 1);
     rs_policy_add_time(&known.own, 1e-5, 1);
-    const rs_policy_launch brief = {.there_seconds = 1e-5, .run = 1000, .start_seconds = 1000};
+    const rs_policy_launch brief = {.forward_seconds = 1e-5, .run = 1000, .start_seconds = 1000};
     assert_false(chooses(&known, brief));
     known.own_work_items = 1500;
     assert_true(chooses(&known, brief));

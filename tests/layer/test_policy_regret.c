@@ -59,10 +59,10 @@ static void simulate_launch(simulation *s, rs_policy_knowledge *known, double ow
 {
     const double conversion = s->program->conversion;
     const rs_policy_launch launch = {.work_items = 1,
-                                     .there_seconds = s->is_moved ? 0 : conversion,
-                                     .there_predicted =
+                                     .forward_seconds = s->is_moved ? 0 : conversion,
+                                     .forward_predicted =
                                          s->is_moved ? 0 : conversion * s->program->hoped,
-                                     .back_seconds = s->is_moved ? conversion : 0,
+                                     .inverse_seconds = s->is_moved ? conversion : 0,
                                      .run = s->run,
                                      .previous_run = s->previous_run,
                                      .start_seconds = s->program->start,

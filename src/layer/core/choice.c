@@ -190,11 +190,11 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
             continue;
         double seconds = rs_knowledge_conversion_seconds(kernel->layer, device, buffer->size, rate);
         if (buffer->layout != NULL)
-            described.back_seconds += seconds;
+            described.inverse_seconds += seconds;
         if (!in_layout(buffer, &kernel->targets[i])) {
             const double times = buffer->layout != NULL ? 2 : 1;
-            described.there_seconds += times * seconds;
-            described.there_predicted +=
+            described.forward_seconds += times * seconds;
+            described.forward_predicted +=
                 times * rs_knowledge_conversion_seconds(kernel->layer, device, buffer->size, fast);
         }
         if (rs_relayout_needs_plans(&kernel->targets[i].relayout, buffer->size) &&
@@ -274,7 +274,7 @@ static rs_policy_decision look_for_forms(rs_choice *choice, rs_device device,
     if (forms == RS_FORMS_LATER)
         return (rs_policy_decision){false, false, built_later, 0, RS_FOR_LAYOUT};
     choice->known->is_being_built =
-        (described->there_seconds > 0 && begin_conversions(choice->kernel, device)) ||
+        (described->forward_seconds > 0 && begin_conversions(choice->kernel, device)) ||
         forms == RS_FORMS_BEING_BUILT;
     if (!choice->known->is_being_built)
         return decision;

@@ -344,7 +344,7 @@ static int enqueue_conversion(rs_command *command, rs_buffer *buffer,
     rs_api_event_retain(made.event);
     rs_timing_take(command->layer, &(rs_timed){.event = made.event,
                                                .began = made.began,
-                                               .back = direction == RS_INVERSE,
+                                               .is_inverse = direction == RS_INVERSE,
                                                .bytes = count * record,
                                                .is_profiled = command->is_profiled,
                                                .device = command->queue->device});

@@ -51,8 +51,8 @@ bool rs_knowledge_promises(rs_layer *layer, unsigned long long source, rs_device
 /* Its first launch comes. */
 void rs_knowledge_note_first_launch(rs_layer *layer, rs_known_kernel *known) RS_LOCKED;
 
-/* The program has waited for commands: what was launched before took no longer. That tells of
- * kernels that nobody has timed whether their launches are short. */
+/* The program has waited for commands: what was launched before took no longer. So it is
+ * known of kernels that nobody has timed whether their launches are short. */
 void rs_knowledge_note_wait(rs_layer *layer) RS_LOCKED;
 
 /* Whether a launch of so many work-items is one of those that it is of. */

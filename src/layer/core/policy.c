@@ -161,7 +161,7 @@ static double cost_of_trial(const rs_policy_knowledge *known, const rs_policy_la
                             double own)
 {
     double longer = is_trusted(known, launch) ? 0 : TRIALS_TO_TRUST * own;
-    return 2 * launch->there_seconds + launch->plan_seconds + longer + fixed_trial_seconds;
+    return 2 * launch->forward_seconds + launch->plan_seconds + longer + fixed_trial_seconds;
 }
 
 /* What the kernel has taken so far. */
@@ -307,8 +307,8 @@ double rs_policy_gain(const rs_policy_knowledge *known, const rs_policy_launch *
     double gain = 0;
     if (decision->trial_seconds > 0)
         gain -= decision->trial_seconds;
-    else if (decision->rewritten && launch->there_seconds > 0)
-        gain -= 2 * launch->there_seconds + launch->plan_seconds;
+    else if (decision->rewritten && launch->forward_seconds > 0)
+        gain -= 2 * launch->forward_seconds + launch->plan_seconds;
     if (decision->rewritten && moved > 0)
         gain += (own > 0 ? own - moved : -moved * part_that_may_be_lost) * launch->work_items;
     return gain;
@@ -324,7 +324,7 @@ static double may_have_lost(const rs_policy_knowledge *known)
 static rs_policy_decision find_own_time(const rs_policy_knowledge *known,
                                         const rs_policy_launch *launch, bool in_place)
 {
-    double comparison = 2 * launch->back_seconds + fixed_trial_seconds;
+    double comparison = 2 * launch->inverse_seconds + fixed_trial_seconds;
     if (in_place && may_have_lost(known) < comparison)
         return (rs_policy_decision){true, false, "the buffers are in this layout already", 0,
                                     RS_INDIFFERENT};
@@ -346,21 +346,22 @@ static bool is_trial_under_way(const rs_policy_knowledge *known)
 static bool is_in_debt(const rs_policy_launch *launch)
 {
     return launch->owed_seconds > 0 &&
-           launch->owed_seconds + 2 * launch->there_seconds + launch->plan_seconds >
+           launch->owed_seconds + 2 * launch->forward_seconds + launch->plan_seconds >
                affordable_part * launch->elapsed_seconds;
 }
 
-/* What the conversions of a launch are expected to take, there and back, with their plans. */
+/* What the conversions of a launch are expected to take, in both directions, with their plans. */
 static double conversion_seconds(const rs_policy_knowledge *known, const rs_policy_launch *launch)
 {
-    const bool is_first = known->moved.count == 0 && launch->there_predicted > 0;
-    return 2 * (is_first ? launch->there_predicted : launch->there_seconds) + launch->plan_seconds;
+    const bool is_first = known->moved.count == 0 && launch->forward_predicted > 0;
+    return 2 * (is_first ? launch->forward_predicted : launch->forward_seconds) +
+           launch->plan_seconds;
 }
 
 rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
                                     const rs_policy_launch *launch)
 {
-    bool in_place = launch->there_seconds <= 0 && launch->back_seconds > 0;
+    bool in_place = launch->forward_seconds <= 0 && launch->inverse_seconds > 0;
     if (!in_place && known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
         return (rs_policy_decision){false, false,
                                     "by its structures and this device, nothing is to be "
@@ -374,7 +375,7 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     double launches = (double)expected_launches(known, launch);
     /* What is converted must be converted back one day; what is converted already has been paid. */
     double cost_moved = launches * moved + conversion_seconds(known, launch);
-    double cost_own = launches * own + launch->back_seconds;
+    double cost_own = launches * own + launch->inverse_seconds;
     if (cost_moved >= cost_own)
         return (rs_policy_decision){false, false,
                                     own > moved

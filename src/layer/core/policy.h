@@ -9,16 +9,16 @@
  *     predicted, would pay for the conversions, and when the program can bear it if it does not:
  *  3. Both times known, they alone decide, and wisdom keeps them.
  *
- * The bound of regret: all trials of a kernel together (conversions there and back, the making of
- * their plans, what waiting and enqueueing take, and launches that turn out to take twice as long)
- * cost at most a twenty-fifth of the time that the kernel has taken before. With what is measured
- * besides, a program is never slower by more than a twentieth for a prediction that was wrong; a
- * kernel of 10 microseconds is tried after some thousand launches. For launches that are so long
- * that the fixed costs of a trial do not count, of a kernel whose accesses are regular, the time
- * from the program's start to the kernel's first launch counts too, and they are expected to take
- * no longer. What the kernel took in earlier runs of programs, while it was not tried, counts as
- * far as this run took so long to start: so kernels with few launches are tried at last, and no run
- * is slower by more than a twentieth either.
+ * The bound of regret: all trials of a kernel together (conversions in both directions, the making
+ * of their plans, what waiting and enqueueing take, and launches that turn out to take twice as
+ * long) cost at most a twenty-fifth of the time that the kernel has taken before. With what is
+ * measured besides, a program is never slower by more than a twentieth for a prediction that was
+ * wrong; a kernel of 10 microseconds is tried after some thousand launches. For launches that are
+ * so long that the fixed costs of a trial do not count, of a kernel whose accesses are regular, the
+ * time from the program's start to the kernel's first launch counts too, and they are expected to
+ * take no longer. What the kernel took in earlier runs of programs, while it was not tried, counts
+ * as far as this run took so long to start: so kernels with few launches are tried at last, and no
+ * run is slower by more than a twentieth either.
  *
  * The rewritten form is built when it is wanted for the first time, by a thread beside the program,
  * if that is expected to take no more than 3 % of the program's time so far and 20 ms, all builds
@@ -89,22 +89,22 @@ typedef struct {
     double timing_seconds;         /* that this may have cost, outside of trials */
     double trial_seconds;          /* that trials may have cost so far */
     double earlier_seconds;        /* that it took in earlier runs, without having been tried */
-    double remembered_own;         /* a work-item of it then, or as far as it can be told without
+    double remembered_own;         /* a work-item of it then, or as far as it can be known without
                                       having timed it; 0: unknown. Nothing is tried by it */
 } rs_policy_knowledge;
 
 /* One launch to be decided. */
 typedef struct {
     double work_items;
-    double there_seconds;   /* conversions before the rewritten form can run */
-    double there_predicted; /* the same, if the device is as fast as predicted; 0: as above */
-    double back_seconds;    /* conversions before the program's own form can run */
-    double plan_seconds;    /* making the plans of those conversions, beside the program */
-    size_t run;             /* launches so far that wanted the layout, this one not counted */
-    size_t previous_run;    /* the same, the time before; 0: there was none */
-    double start_seconds;   /* from the program's start to the kernel's first launch */
-    double owed_seconds;    /* that all kernels have lost so far, less what they have gained */
-    double elapsed_seconds; /* since the program's start; needed only where something is owed */
+    double forward_seconds;   /* conversions before the rewritten form can run */
+    double forward_predicted; /* the same, if the device is as fast as predicted; 0: as above */
+    double inverse_seconds;   /* conversions before the program's own form can run */
+    double plan_seconds;      /* making the plans of those conversions, beside the program */
+    size_t run;               /* launches so far that wanted the layout, this one not counted */
+    size_t previous_run;      /* the same, the time before; 0: there was none */
+    double start_seconds;     /* from the program's start to the kernel's first launch */
+    double owed_seconds;      /* that all kernels have lost so far, less what they have gained */
+    double elapsed_seconds;   /* since the program's start; needed only where something is owed */
 } rs_policy_launch;
 
 /* What a launch means for the layout of its buffers: it ends its use, is one of those that it is

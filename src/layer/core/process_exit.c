@@ -52,7 +52,7 @@ static bool register_exit(rs_layer *layer)
     return __cxa_atexit(begin_exit, layer, &__dso_handle) == 0;
 }
 
-/* A thread ends alone, or calls exit(): that cannot be told here. What is registered now is the
+/* A thread ends alone, or calls exit(): that cannot be known here. What is registered now is the
  * newest exit function, and called next if it is exit(). */
 static void end_thread(void *layer)
 {

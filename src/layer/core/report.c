@@ -1,4 +1,4 @@
-/* What the layer tells: see report.h. */
+/* The report: see report.h. */
 #include "layer/core/report.h"
 
 #include "base/child.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels that are told one by one, also after their programs were released: a program may build
+/* Kernels that are listed one by one, also after their programs were released: a program may build
  * others without end. */
 enum { MOST_KERNELS = 512 };
 
-/* All that is told of programs one by one has room. */
+/* There is room for a note on each program that is named. */
 enum { MOST_NOTES = 256 };
 
 /* The end of the list of facts. */
@@ -74,7 +74,7 @@ static rs_kernel_facts *facts_to_join(rs_layer *layer, const rs_kernel_facts *jo
             strcmp(facts->name, joining->name) == 0)
             return facts;
     rs_kernel_facts *others = find_kernel(layer, 0, "(kernels of later programs)");
-    rs_report_hold(others, 0, "kernels of many programs are told together here");
+    rs_report_hold(others, 0, "kernels of many programs are counted together here");
     return others;
 }
 
@@ -98,8 +98,8 @@ static void join(rs_layer *layer, rs_kernel_facts *facts, rs_kernel_facts *joini
 static void keep_launched(rs_layer *layer, rs_kernel_facts *launched)
 {
     rs_kernel_facts *idle = layer->facts;
-    while (idle != NULL &&
-           (idle->is_brief || !idle->is_left || idle->launches > 0 || idle->program_number == 0))
+    while (idle != NULL && (idle->is_brief || !idle->is_released || idle->launches > 0 ||
+                            idle->program_number == 0))
         idle = idle->next;
     if (idle == NULL)
         return;
@@ -107,18 +107,18 @@ static void keep_launched(rs_layer *layer, rs_kernel_facts *launched)
     launched->is_brief = false;
 }
 
-void rs_report_let_go(const rs_program *program)
+void rs_report_release_program(const rs_program *program)
 {
     rs_layer *layer = program->layer;
     rs_kernel_facts **place = &layer->facts;
     for (rs_kernel_facts *facts = *place; facts != NULL; facts = facts->next)
-        facts->is_left = facts->is_left || facts->program_number == program->number;
+        facts->is_released = facts->is_released || facts->program_number == program->number;
     for (rs_kernel_facts *facts = *place; facts != NULL; facts = facts->next)
         if (facts->is_brief && facts->launches > 0 && facts->program_number == program->number)
             keep_launched(layer, facts);
     while (*place != NULL) {
         rs_kernel_facts *facts = *place, *joined = NULL;
-        if (facts->is_brief && facts->is_left)
+        if (facts->is_brief && facts->is_released)
             joined = facts_to_join(layer, facts);
         if (joined == NULL) {
             place = &facts->next;
@@ -128,7 +128,7 @@ void rs_report_let_go(const rs_program *program)
         join(layer, joined, facts);
         rs_report_note(layer,
                        "The program has more than %d kernels: those of programs that it released "
-                       "are told with the first of the same source, and all others together.",
+                       "are counted with the first of the same source, and all others together.",
                        MOST_KERNELS);
     }
 }
@@ -144,7 +144,7 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
     facts->held_reason = strdup(reason);
 }
 
-/* ---- what to tell ---- */
+/* ---- notes ---- */
 
 /* Adds a string to a list once. */
 static void add_once(json_t **list, const char *text)

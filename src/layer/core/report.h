@@ -1,5 +1,5 @@
 /*
- * What the layer tells: launches and seconds of each kernel, what was transformed or kept and why,
+ * The layer's report: launches and seconds of each kernel, what was transformed or kept and why,
  * and what the conversions cost. Written as JSON, one file a process, into the folder that
  * `restride run` gave.
  */
@@ -13,7 +13,7 @@ rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name) R
 
 /* The record of the program ends, and no kernel of it is left: its facts are kept, unless there are
  * many. */
-void rs_report_let_go(const rs_program *program) RS_LOCKED;
+void rs_report_release_program(const rs_program *program) RS_LOCKED;
 
 /* Notes why a launch used the program's own kernel: the buffer of which argument, and what about
  * it. The facts may be NULL. */
@@ -31,7 +31,7 @@ void rs_report_note_always(rs_layer *layer, const char *format, ...) RS_LOCKED R
 
 void rs_report_device(rs_layer *layer, rs_device device) RS_LOCKED;
 
-/* What there is to tell; a new reference. */
+/* The report as it is now; a new reference. */
 json_t *rs_report_describe(rs_layer *layer, bool at_end) RS_LOCKED;
 
 /* Writes the report file, at the end of the process, and before for those that have no such end
@@ -39,7 +39,7 @@ json_t *rs_report_describe(rs_layer *layer, bool at_end) RS_LOCKED;
 void rs_report_write(rs_layer *layer, bool at_end) RS_LOCKED;
 void rs_report_keep_up(rs_layer *layer) RS_LOCKED;
 
-/* In a forked child: forgets what its parent tells; and before it counts anything of its own. */
+/* In a forked child: forgets what its parent reports; and before it counts anything of its own. */
 void rs_report_begin_child(rs_layer *layer);
 void rs_report_forget(rs_layer *layer);
 void rs_report_begin(rs_layer *layer) RS_LOCKED;

@@ -4,7 +4,7 @@
  * after programs were prepared, as often as that is cheap: a process that ends without its exit
  * functions leaves what was counted until then.
  *
- * A child that the program forks has the counts of its parent, which are told there. It begins at
+ * A child that the program forks has the counts of its parent, which reports them. It begins at
  * zero, and has a part of its own from its first launch on.
  */
 #include "base/log.h"
@@ -42,7 +42,7 @@ static bool write_part(rs_layer *layer, const json_t *description)
     return written;
 }
 
-/* What there is to tell; where a file of that size cannot be written, without the time line, which
+/* The report; where a file of that size cannot be written, without the time line, which
  * is by far the most of it. */
 static void write_description(rs_layer *layer, bool at_end) RS_LOCKED
 {

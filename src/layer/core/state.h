@@ -133,9 +133,9 @@ typedef struct rs_kernel_facts {
     char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
     size_t held_argument; /* whose buffer was the reason */
     unsigned forms_run;   /* bits: the program's own form, and each rs_form, has been launched */
-    bool is_inherited;    /* by a forked child, whose parent tells of it */
+    bool is_inherited;    /* by a forked child, whose parent reports it */
     bool is_brief;        /* there are many: they end with the program */
-    bool is_left;         /* the program was released */
+    bool is_released;     /* the program was released */
     bool has_source;      /* is known */
     struct rs_kernel_facts *next;
 } rs_kernel_facts;

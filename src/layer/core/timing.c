@@ -10,7 +10,7 @@ enum { MOST_DRAWN = 4096 };
 /* A bar of the time line. */
 typedef struct rs_timed_bar {
     const rs_kernel_facts *facts; /* NULL: a conversion */
-    bool rewritten, back;
+    bool rewritten, is_inverse;
     uint64_t start, end;
 } bar;
 
@@ -44,7 +44,7 @@ static void draw(rs_layer *layer, const rs_timed *timed, uint64_t start, uint64_
         layer->timing.bars = calloc(MOST_DRAWN, sizeof *layer->timing.bars);
     if (layer->timing.bars != NULL)
         layer->timing.bars[layer->timing.bar_count++] =
-            (bar){timed->facts, timed->rewritten, timed->back, start, end};
+            (bar){timed->facts, timed->rewritten, timed->is_inverse, start, end};
 }
 
 static void count_time(rs_layer *layer, const rs_timed *timed, double seconds) RS_LOCKED
@@ -193,7 +193,7 @@ json_t *rs_timing_line(rs_layer *layer)
         const bar *one = &layer->timing.bars[i];
         double start = (double)(one->start - first) * 1e-9;
         double seconds = (double)(one->end - one->start) * 1e-9;
-        const char *way = one->back ? "back" : "there";
+        const char *way = one->is_inverse ? "back" : "there";
         json_array_append_new(line, one->facts != NULL
                                         ? json_pack("{s:o, s:i, s:b, s:f, s:f}", "kernel",
                                                     rs_json_string(one->facts->name), "program",

@@ -15,7 +15,7 @@ typedef struct rs_timed {
     rs_kernel_facts *facts; /* NULL: a conversion */
     rs_known_kernel *known; /* takes the time of a launch; may be NULL */
     bool rewritten;         /* the launch */
-    bool back;              /* the conversion: to AoS */
+    bool is_inverse;        /* the conversion: to AoS */
     double work_items;      /* of the launch */
     size_t bytes;           /* of the conversion */
     bool is_profiled;       /* its queue has times */

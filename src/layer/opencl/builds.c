@@ -112,7 +112,7 @@ static void end_build(build *begun, cl_int error) RS_LOCKED
     begun->has_ended = true;
 }
 
-static void let_go(build *begun)
+static void release_build(build *begun)
 {
     if (--begun->users == 0)
         free(begun);
@@ -142,7 +142,7 @@ static void CL_CALLBACK note_end(cl_program handle, void *data)
     bool built = program != NULL && is_built(program);
     const build ended = *begun;
     end_build(begun, built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE);
-    let_go(begun);
+    release_build(begun);
     rs_layer_unlock(rs_the_layer());
     ended.notify(handle, ended.data);
 }
@@ -155,7 +155,7 @@ static cl_int return_from_build(build *begun, cl_int error)
     rs_layer_lock(rs_the_layer());
     if (begun->notify == NULL || error != CL_SUCCESS)
         end_build(begun, error);
-    let_go(begun);
+    release_build(begun);
     rs_layer_unlock(rs_the_layer());
     return error;
 }

@@ -190,19 +190,19 @@ bool rs_program_check_macros(const rs_layer_program *program, const json_t *assu
 
 /* A program may build others without end: of so many programs each tells why it was not rewritten,
  * and, if this process has no end, at least which kernels there are. */
-enum { TOLD_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
+enum { NAMED_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
 
 static void tell(const rs_layer_program *program, const char *why, char **left)
 {
     free(*left);
     *left = strdup(why);
     rs_layer_lock(rs_the_layer());
-    if (program->core.number <= TOLD_ONE_BY_ONE)
+    if (program->core.number <= NAMED_ONE_BY_ONE)
         rs_report_note(rs_the_layer(), "Program %u was not rewritten: %s.", program->core.number,
                        why);
     else
         rs_report_note(rs_the_layer(), "Some of the programs after program %d were not rewritten.",
-                       TOLD_ONE_BY_ONE);
+                       NAMED_ONE_BY_ONE);
     rs_layer_unlock(rs_the_layer());
 }
 

@@ -70,7 +70,7 @@ void rs_program_trim(rs_layer_program *program)
 {
     if (program->references > 0 || program->live_kernels > 0)
         return;
-    rs_report_let_go(&program->core);
+    rs_report_release_program(&program->core);
     rs_program_forget_rewriting(program);
     free(program->core.source);
     free(program->options);
