@@ -1,4 +1,4 @@
-# Finds libclang 16 or newer with its C headers; sets Libclang_FOUND and the target Libclang::Libclang.
+# Finds libclang 17 or newer with its C headers; sets Libclang_FOUND and the target Libclang::Libclang.
 #
 # With -DLLVM_CONFIG=PROGRAM it is the one that this llvm-config knows. Else the newest is taken; of each version LLVM's CMake
 # package says where it is, or llvm-config-VERSION, or it is in the folder of Debian's packages, which have neither of the two
@@ -22,7 +22,7 @@ endmacro()
 if(LLVM_CONFIG)
   _libclang_ask(${LLVM_CONFIG})
 else()
-  foreach(_version RANGE 24 16 -1)
+  foreach(_version RANGE 24 17 -1)
     if(LIBCLANG_LIBRARY AND LIBCLANG_INCLUDE_DIR)
       break()
     endif()

@@ -28,9 +28,9 @@ if [ "${1:-}" = --cross ]; then
     exit 0
 fi
 
-# libclang 16 or newer serves; 19 is the one that the project is tested with.
+# libclang 17 or newer serves; 19 is the one that the project is tested with.
 libclang_preferred=libclang-19-dev
-libclang_pattern='^libclang-(1[6-9]|[2-9][0-9])-dev$'
+libclang_pattern='^libclang-(1[7-9]|[2-9][0-9])-dev$'
 
 if ! command -v dpkg-query >/dev/null; then
     echo "This is no Debian or Ubuntu system, so nothing was installed; install the equivalents of:"
@@ -61,7 +61,7 @@ case $missing in
 *$libclang_preferred*)
     if ! apt-cache show --no-all-versions $libclang_preferred >/dev/null 2>&1; then
         newest=$(apt-cache pkgnames libclang- | grep -E "$libclang_pattern" | sort --version-sort | tail -n 1)
-        [ -n "$newest" ] || { echo "No libclang-NN-dev of 16 or newer is available from apt." >&2; exit 1; }
+        [ -n "$newest" ] || { echo "No libclang-NN-dev of 17 or newer is available from apt." >&2; exit 1; }
         missing=$(echo "$missing" | sed "s/$libclang_preferred/$newest/")
     fi
     ;;
