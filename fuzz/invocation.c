@@ -15,7 +15,9 @@ static void check(const rs_syntax_options *options)
         const char *word = options->arguments.items[i];
         if (strncmp(word, "-I", 2) == 0 && word[2] != '/')
             abort();
-        if (strncmp(word, "-X", 2) == 0 || strncmp(word, "-load", 5) == 0)
+        if (strcmp(word, "-include") == 0 || strcmp(word, "-imacros") == 0)
+            i++; /* with any name */
+        else if (strncmp(word, "-X", 2) == 0 || strncmp(word, "-load", 5) == 0)
             abort();
     }
 }

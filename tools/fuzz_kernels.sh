@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# fuzz_kernels.sh [SECONDS [SEED]] runs random kernels as written and rewritten on an OpenCL device and compares all bytes,
-# for SECONDS (default: 60; an hour is 3600). SEED (default: the time) is told, and finds a difference again. Needs a build in
-# build/, or in $BUILD.
+# fuzz_kernels.sh [SECONDS [SEED [cuda]]] runs random kernels as written and rewritten and compares all bytes, for SECONDS
+# (default: 60; an hour is 3600): OpenCL C on an OpenCL device, or CUDA C++ compiled for the host. SEED (default: the time) is
+# told, and finds a difference again. Needs a build in build/, or in $BUILD.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 seed=${2:-$(date +%s)000}
-program=${BUILD:-build}/tests/rewrite/test_rewrite_random
+program=${BUILD:-build}/tests/rewrite/test_rewrite_random${3:+_$3}
 [ -x "$program" ] || { echo "fuzz_kernels: $program is missing; build it first (make)"; exit 77; }
 echo "fuzz_kernels: seed $seed, $seconds s"
 # Compiled kernels of a device's cache are of no use again.

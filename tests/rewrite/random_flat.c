@@ -5,6 +5,8 @@
  */
 #include "random_flat.h"
 
+#include "pick.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

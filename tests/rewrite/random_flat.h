@@ -6,9 +6,6 @@
 
 #include <stddef.h>
 
-/* Some number below `count`, of the program's own sequence. */
-int pick(int count);
-
 /* Writes kernel g<number> with arguments a, b and n, and its annotations; the sizes are those of
  * the records that these tell. */
 void write_flat_kernel(rs_text *out, int number, size_t sizes[2]);

@@ -1,16 +1,12 @@
-/*
- * CUDA C++: kernels as written and rewritten, compiled together as plain C++ with threads that run
- * one after the other, on the same data; afterwards all members must agree. Also the host's code.
- */
+/* CUDA C++: kernels as written and rewritten give the same (cuda_host.h). Also the host's code. */
 #include "ask.h"
-#include "base/child.h"
 #include "base/text.h"
 #include "cmocka_all.h"
+#include "cuda_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The structures of the cases: parameters are `a` and `b` of one of them, then int n. */
 #define RECORDS                                                                                    \
@@ -234,107 +230,17 @@ static const cuda_case cases[] = {
                  "i).x; default: a[i].z = 2; } do { a[i].id++; } while (a[i].id % 4); }"},
 };
 
-/* ---- running both ---- */
-
-/* CUDA's words for a compiler of C++. */
-static const char shim[] =
-    "#include <cmath>\n#include <cstdint>\n#include <initializer_list>\n#include "
-    "<cstdio>\n#include "
-    "<cstdlib>\n#include <cstring>\n"
-    "#define __global__\n#define __device__\n#define __host__\n#define __forceinline__ inline\n"
-    "#define __restrict__ __restrict\n"
-    "struct uint3 { unsigned x, y, z; };\n"
-    "static uint3 threadIdx, blockIdx, blockDim = {32, 1, 1};\n"
-    "struct alignas(8) float2 { float x, y; };\nstruct float3 { float x, y, z; };\n"
-    "struct alignas(16) float4 { float x, y, z, w; };\n"
-    "struct alignas(16) uint4 { unsigned x, y, z, w; };\n"
-    "static inline float2 make_float2(float x, float y) { return float2{x, y}; }\n"
-    "template <class T> static T atomicAdd(T *p, T v) { T old = *p; *p += v; return old; }\n"
-    "template <class T> static T atomicMax(T *p, T v) { T old = *p; if (v > old) *p = v; return "
-    "old; }\n"
-    "template <class T> static T __ldg(const T *p) { return *p; }\n"
-    "static unsigned long long state = 1;\n"
-    "static unsigned next() { state = state * 6364136223846793005ull + 1442695040888963407ull; "
-    "return (unsigned)(state >> 40); }\n"
-    "static size_t place(size_t n, size_t size, size_t tile, size_t i, size_t at, size_t leaf) { "
-    "size_t start = i / tile * tile, span = n - start < tile ? n - start : tile; return start * "
-    "size + at * span + (i - start) * leaf; }\n";
-
-/* Without what C++ has in other places: includes, and the numbers of lines. */
-static void add_without_directives(rs_text *out, const char *source)
-{
-    while (*source != '\0') {
-        size_t length = strcspn(source, "\n");
-        if (strncmp(source, "#include", 8) != 0 && strncmp(source, "#line", 5) != 0)
-            rs_text_add(out, source, length);
-        rs_text_add_string(out, "\n");
-        source += length + (source[length] == '\n');
-    }
-}
-
-/* A table of the members of the arrays: offset, size and how to fill them. */
-static void add_leaves(rs_text *out, const json_t *argument)
-{
-    size_t i;
-    json_t *leaf;
-    rs_text_add_string(out, "static const struct { size_t at, size; char kind; } leaves[] = {");
-    json_array_foreach(json_object_get(json_object_get(argument, "record"), "leaves"), i, leaf)
-    {
-        const char *type = string_of(leaf, "type");
-        char kind = strcmp(type, "float") == 0    ? 'f'
-                    : strcmp(type, "double") == 0 ? 'd'
-                    : strcmp(type, "bool") == 0   ? 'b'
-                                                  : 'i';
-        rs_text_format(out, "{%lld, %lld, '%c'}, ", number_of(leaf, "offset"),
-                       number_of(leaf, "size"), kind);
-    }
-    rs_text_add_string(out, "};\n");
-}
-
-static void add_run(rs_text *out, const cuda_case *c, int number, int tile, const json_t *argument)
-{
-    rs_text_format(out, "static int run%d() {\n", number);
-    add_leaves(out, argument);
-    rs_text_format(
-        out,
-        "const size_t S = %lld, T = %d, count = sizeof leaves / sizeof leaves[0];\n"
-        "for (int n : {1, 31, 32, 100}) { unsigned char *m[2], *w[2];\n"
-        "for (int k = 0; k < 2; k++) { m[k] = (unsigned char *)calloc(n, S); w[k] = (unsigned char "
-        "*)calloc(n, S);\n"
-        "for (int i = 0; i < n; i++) for (size_t l = 0; l < count; l++) { unsigned char *p = m[k] "
-        "+ "
-        "i * S + leaves[l].at; unsigned v = next();\n"
-        "if (leaves[l].kind == 'f') { float x = v %% 1000; memcpy(p, &x, 4); } else if "
-        "(leaves[l].kind == 'd') { double x = v %% 1000; memcpy(p, &x, 8); } else if "
-        "(leaves[l].kind == 'b') *p = v & 1; else { unsigned long long x = v %% 100; memcpy(p, &x, "
-        "leaves[l].size); }\n"
-        "memcpy(w[k] + place(n, S, T, i, leaves[l].at, leaves[l].size), p, leaves[l].size); } }\n",
-        number_of(json_object_get(argument, "record"), "size"), tile);
-    rs_text_format(
-        out,
-        "for (blockIdx.x = 0; blockIdx.x < (n + 31u) / 32; blockIdx.x++) for (threadIdx.x = 0; "
-        "threadIdx.x < 32; threadIdx.x++) { o%d::f((decltype(o%d::type()) *)m[0], "
-        "(decltype(o%d::type()) *)m[1], n); r%d::f((decltype(r%d::type()) *)w[0], "
-        "(decltype(r%d::type()) *)w[1], n, n, n); }\n"
-        "for (int k = 0; k < 2; k++) for (int i = 0; i < n; i++) for (size_t l = 0; l < count; "
-        "l++) "
-        "if (memcmp(m[k] + i * S + leaves[l].at, w[k] + place(n, S, T, i, leaves[l].at, "
-        "leaves[l].size), leaves[l].size)) { printf(\"%s: structure %%d of %%d, byte %%zu of %%c "
-        "differs\\n\", i, n, leaves[l].at, \"ab\"[k]); return 1; }\n"
-        "for (int k = 0; k < 2; k++) { free(m[k]); free(w[k]); } } return 0; }\n",
-        number, number, number, number, number, number, c->title);
-}
-
 /* The type of the arrays, from the text of the kernel's heading. */
-static void add_type(rs_text *out, const cuda_case *c)
+static void read_type(char *type, size_t size, const cuda_case *c)
 {
     const char *begin = strstr(c->kernel, "f(") + 2;
-    rs_text_format(out, "%.*s type();\n", (int)strcspn(begin, " "), begin);
+    snprintf(type, size, "%.*s", (int)strcspn(begin, " ["), begin);
 }
 
 static void add_case(rs_text *out, const cuda_case *c, int number, int tile)
 {
     rs_text source = RS_TEXT_EMPTY;
+    char type[32];
     rs_text_format(&source, "%s%s%s\n", RECORDS, c->before, c->kernel);
     json_t *reply =
         ask(json_pack("{s:s, s:s, s:s, s:i, s:b, s:s}", "source", source.data, "file", "kernel.cu",
@@ -346,28 +252,10 @@ static void add_case(rs_text *out, const cuda_case *c, int number, int tile)
             fail_msg("%s: %s is kept: %s", c->title, names[k],
                      argument == NULL ? string_of(reply, "reason") : string_of(argument, "reason"));
     }
-    rs_text_format(out, "namespace o%d {\n", number);
-    add_without_directives(out, source.data);
-    add_type(out, c);
-    rs_text_format(out, "}\nnamespace r%d {\n", number);
-    add_without_directives(out, string_of(reply, "source"));
-    add_type(out, c);
-    rs_text_add_string(out, "}\n");
-    add_run(out, c, number, tile, find_argument(reply, "f", "a"));
+    read_type(type, sizeof type, c);
+    assert_true(cuda_host_add(out, c->title, source.data, type, reply, number));
     json_decref(reply);
     rs_text_free(&source);
-}
-
-static void run(char *const command[], const char *what)
-{
-    rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
-    int status = -1;
-    assert_int_equal(rs_child_run(command, "", 0, &output, &errors, &status), RESTRIDE_OK);
-    if (status != 0)
-        fail_msg("%s: %.3000s%.3000s", what, output.data != NULL ? output.data : "",
-                 errors.data != NULL ? errors.data : "");
-    rs_text_free(&output);
-    rs_text_free(&errors);
 }
 
 static void test_same_results(void **state)
@@ -375,33 +263,11 @@ static void test_same_results(void **state)
     (void)state;
     enum { COUNT = sizeof cases / sizeof cases[0] };
     rs_text out = RS_TEXT_EMPTY;
-    rs_text_add_string(&out, shim);
+    cuda_host_begin(&out);
     for (int i = 0; i < COUNT; i++)
         add_case(&out, &cases[i], i, i % 3 == 0 ? 7 : 32);
-    rs_text_add_string(&out, "int main() { int wrong = 0;\n");
-    for (int i = 0; i < COUNT; i++)
-        rs_text_format(&out, "wrong |= run%d();\n", i);
-    rs_text_add_string(&out, "return wrong; }\n");
-    assert_false(out.failed);
-    char source[] = "/tmp/restride-cuda-XXXXXX", program[64];
-    int descriptor = mkstemp(source);
-    assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, out.data, out.size), (ssize_t)out.size);
-    close(descriptor);
-    snprintf(program, sizeof program, "%s.run", source);
-    char *const compilers[] = {RS_TEST_GXX, RS_TEST_CLANGXX};
-    for (int i = 0; i < 2; i++) {
-        char *const compile[] = {
-            compilers[i],        "-x",   "c++", "-std=c++17", "-O1", "-w", "-fno-strict-aliasing",
-            "-ffp-contract=off", source, "-o",  program,      NULL};
-        char *const execute[] = {program, NULL};
-        if (strstr(compilers[i], "NOTFOUND") != NULL)
-            continue;
-        run(compile, "the compiler");
-        run(execute, "the kernels");
-    }
-    unlink(source);
-    unlink(program);
+    for (int c = cuda_host_next(-1); c >= 0; c = cuda_host_next(c))
+        cuda_host_run(&out, NULL, COUNT, c);
     rs_text_free(&out);
 }
 
