@@ -271,8 +271,7 @@ static const char *const way_keys[WAYS] = {"elapsed_own_seconds", "elapsed_first
 static const char *const process_keys[WAYS] = {"process_own_seconds", "process_first_seconds",
                                                "process_auto_seconds"};
 
-/* Without a report and without profiling, as most programs run: to ask for the time of each launch
- * takes time itself. */
+/* Without a report and without profiling, as most programs run: asking for times takes time. */
 static json_t *run_way(const setting *s, way w)
 {
     if (w == OWN)
@@ -309,9 +308,9 @@ static void set_ratio(json_t *measured, const char *key, const json_t *own, cons
                         json_real(median_of(own, &spread) / median_of(other, &spread)));
 }
 
-/* Processes in turn, each time another one first: other work of the machine, and what a process
- * leaves to the next one, slows all three ways. Of each, the loop of launches, by its own clock,
- * and the whole process, from here. */
+/* Runs processes in turn, another one first each time, so that other work and what a process leaves
+ * behind slow all three ways alike. Times each one's loop of launches by its own clock, and the
+ * whole process here. */
 static bool run_in_turn(const setting *s, json_t *measured)
 {
     json_t *elapsed[WAYS], *process[WAYS];

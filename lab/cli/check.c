@@ -109,13 +109,13 @@ static const char *own_option(const char *argument, const char **value)
     return NULL;
 }
 
-/* Whether the analyzer wants it too: what decides the parameters, which its predictions are for. */
+/* Whether the analyzer wants the option too: it decides the parameters that predictions are for. */
 static bool is_shared(const char *name)
 {
     return strcmp(name, "set") == 0 || strcmp(name, "size") == 0 || strcmp(name, "memory") == 0;
 }
 
-enum { MORE_ARGUMENTS = 6 }; /* of the analyzer than of ours, with the NULL at the end */
+enum { MORE_ARGUMENTS = 6 }; /* that the analyzer gets beyond ours, with the NULL at the end */
 
 /* Takes what is ours; the rest, with "--json", is for the analyzer. */
 static int split_arguments(int argc, char **argv, settings *s, char **rest)

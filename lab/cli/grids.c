@@ -203,7 +203,7 @@ static restride_status create_variant(const laboratory *lab, variant *v,
 
 /* ---- one value of a figure ---- */
 
-/* A few sweeps from known numbers, in rows: what every layout has to give. */
+/* What a few sweeps in rows make of known numbers, and every layout has to. */
 static restride_status read_result(laboratory *lab, const variant *v, const extents *n,
                                    float *result)
 {
@@ -421,7 +421,8 @@ static void print_figure(const figure *f)
 
 static const double slower = 1.03;
 
-/* The discovered layout's time by that of the best without tiles, its own among them for Heat. */
+/* The discovered layout's time over that of the best one without tiles, which for Heat may be
+ * itself. */
 static double behind_plain(const json_t *series, size_t size)
 {
     size_t v;

@@ -1,4 +1,4 @@
-/* See measure.h. Times are the host's, around launches that are long against what it takes to start
+/* See measure.h. The host takes the times, around launches much longer than what it takes to start
  * one. */
 #include "lab/probe/measure.h"
 
@@ -30,8 +30,8 @@ struct rs_probe_device {
     rs_device_memory memory;
     rs_device_memory result;
     rs_device_kernel kernels[KERNELS];
-    uint64_t steps;   /* of request_words: as many as take options.seconds */
-    uint64_t request; /* the number that is next */
+    uint64_t steps;   /* iterations of request_words that take options.seconds */
+    uint64_t request; /* the next number */
 };
 
 static double now(void)
@@ -152,7 +152,7 @@ static request_plan plan_requests(const rs_probe_device *device, rs_probe_target
     return plan;
 }
 
-/* Requests before an address would leave its stride: then the numbers start again. */
+/* Requests until an address would leave its stride; the numbers then start again. */
 static uint64_t most_requests(const request_plan *plan)
 {
     return plan->stride / plan->unit * plan->around;
@@ -237,7 +237,7 @@ size_t rs_probe_device_in_flight(const rs_probe_device *device)
     return device->options.groups * device->options.items * CHAINS;
 }
 
-/* Of a memory's bytes: all, or the largest power of two that is no more than CACHED_BYTES. */
+/* All of a memory's bytes, or the largest power of two up to CACHED_BYTES. */
 static uint64_t mask_words(const rs_probe_device *device, rs_probe_target target)
 {
     uint64_t bytes = WORD;

@@ -106,8 +106,8 @@ static size_t column_of(size_t row, size_t turn)
     return column < BAND ? 0 : column - BAND < ROWS ? column - BAND : ROWS - 1;
 }
 
-/* In each turn the column waits for the start of its diagonal, the vector for the column, and the
- * sum, before the next turn, for all. */
+/* In each turn the column's load waits for the start of its diagonal, and the vector's for the
+ * column. The sum waits for all before the next turn. */
 static bool access_rows(size_t warp, size_t n, step *made)
 {
     size_t turns = row_turns(warp);
@@ -258,7 +258,7 @@ static void run_resident(experiment *e, size_t first, size_t last)
     rs_sim_resume_warp(e->memory, (last - 1) % rs_sim_memory_device(e->memory)->processors);
 }
 
-/* Instructions, and waits that the other resident warps of a processor cannot fill, if warps are
+/* Counts instructions, and the waits that a processor's other resident warps cannot fill. Warps are
  * spread evenly. */
 static void add_warps(const experiment *e, size_t processors, rs_tseng_times *times)
 {

@@ -18,8 +18,8 @@ extern char **environ;
 
 enum { STREAMS = 3 };
 
-/* Variables that would add folders or dependency files, or translate the messages that are searched
- * for words. */
+/* Variables that add include folders or dependency files, or translate messages, in which callers
+ * look for words. */
 static const char *const removed_variables[] = {
     "CPATH=",  "C_INCLUDE_PATH=", "DEPENDENCIES_OUTPUT=", "SUNPRO_DEPENDENCIES=", "LC_MESSAGES=",
     "LC_ALL=", "LANGUAGE=",       "GCC_COLORS="};

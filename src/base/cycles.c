@@ -6,12 +6,12 @@
 
 /* ---- the groups of units ---- */
 
-/* A cyclic group: of the units of an odd prime's powers, or half of those of the powers of 2, which
- * have the groups of -1 and of 5. */
+/* A cyclic group of units: those of an odd prime's powers, or for powers of 2 the group of -1 or
+ * that of 5. */
 typedef enum { ODD_PRIME, MINUS_ONE, FIVE } group_kind;
 
-/* By the exponent of the prime in a family's modulus: the size of the group, and the order there of
- * cols, or of its first power that is 1 in the groups before. */
+/* For each exponent of the prime in a family's modulus: the group's size, and the order in it of
+ * the first power of cols that is 1 in the groups before. */
 typedef struct {
     size_t prime; /* its number among the factors */
     size_t sizes[RS_NUMBER_MOST_EXPONENT + 1];
@@ -193,7 +193,7 @@ size_t rs_cycles_most_bytes(size_t elements)
 
 /* ---- positions ---- */
 
-/* The products from generator `changed` down; those of generators behind it are right. */
+/* Works out the products from generator `changed` down; those behind it are right already. */
 static void carry_down(rs_cycle_cursor *cursor, size_t changed)
 {
     for (size_t i = changed; i-- > 0;)

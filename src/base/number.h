@@ -45,8 +45,8 @@ enum { RS_NUMBER_MOST_PRIMES = 15, RS_NUMBER_MOST_EXPONENT = 63 };
 size_t rs_number_factor(size_t number, rs_prime_power factors[RS_NUMBER_MOST_PRIMES]);
 
 /* The divisors of a number that is not 0 up to `most`, in ascending order; returns how many there
- * are. Where there are more than `room`, which no number below 10^9 has from 1344 on, some are
- * missing. */
+ * are. Some are missing where there are more than `room`; 1344 is room for any number below 10^9.
+ */
 size_t rs_number_divisors(size_t number, size_t most, size_t *divisors, size_t room);
 
 /*
@@ -56,7 +56,8 @@ size_t rs_number_divisors(size_t number, size_t most, size_t *divisors, size_t r
 size_t rs_number_order(size_t number, size_t modulus, size_t multiple,
                        const rs_prime_power *factors, size_t factor_count);
 
-/* A number whose powers modulo a power of an odd prime are all that it does not divide. */
+/* A primitive root: its powers modulo a power of an odd prime are all numbers that the prime does
+ * not divide. */
 size_t rs_number_primitive_root(const rs_prime_power *power);
 
 #endif

@@ -19,10 +19,10 @@
 /* An entry is "restride store 1", key size, content size and hash, then key and content. */
 enum { NAME_SIZE = 64, HEADER_SIZE = 80 };
 
-/* Of a kind (store.h). An entry alone is no larger. */
+/* The most of a kind (store.h); a single entry has no more bytes either. */
 enum { MOST_ENTRIES = 1024, MOST_BYTES = 128 << 20 };
 
-/* What a process that was killed has left is no longer being written. */
+/* A temporary file as old as this was left by a process that was killed. */
 enum { SECONDS_OF_TEMPORARY = 3600 };
 
 /* FNV-1a. Two of them with different starts name an entry. */
@@ -264,8 +264,8 @@ static int compare_use(const void *a, const void *b)
     return (left->tv_nsec > right->tv_nsec) - (left->tv_nsec < right->tv_nsec);
 }
 
-/* Another process may remove the same entry, or write it anew: one that is missing is only made
- * once more, and who reads it has it open. */
+/* Another process may remove or rewrite the same entry. A missing one is made once more, and a
+ * reader has it open. */
 void rs_store_trim(const char *kind, size_t most_entries, size_t most_bytes)
 {
     listing list = {NULL, 0, 0, 0};

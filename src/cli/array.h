@@ -75,8 +75,8 @@ typedef struct {
 
 /*
  * Changes the array of a file as `change` does and says, which gets `options` back. `purpose` is
- * the change in words, which a journal is resumed by alone; NULL when memory was short, and freed
- * here. Returns the exit status.
+ * the change in words, by which alone a journal is resumed. It is freed here; NULL: memory was
+ * short. Returns the exit status.
  *
  * The file is opened for changes unless its plan is only explained. When the options name a journal
  * that is there, the change that was interrupted is brought to its end instead. A file that is half

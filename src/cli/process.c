@@ -30,7 +30,7 @@ static void pass_on(int number, siginfo_t *information, void *context)
     errno = saved;
 }
 
-/* Adds one path to those that the user has in a variable, behind them. */
+/* Adds a path behind those that the user has in a variable. */
 static restride_status append_path(const char *variable, const char *path)
 {
     const char *present = getenv(variable);

@@ -24,7 +24,7 @@ typedef struct {
 restride_status rs_process_run(char **arguments, rs_process_result *result);
 
 /*
- * Lets each program that is started from here on have the OpenCL layer, whichever loader it loads:
+ * Gives every program started from now on the OpenCL layer, whichever loader it loads:
  * one that knows layers by OPENCL_LAYERS, another by LD_AUDIT (src/loader/). RESTRIDE_IO when a
  * part is not there; then nothing is set.
  */

@@ -44,7 +44,7 @@ typedef struct {
 
 typedef struct {
     const rs_reorder_place *place;
-    rs_reads reads; /* for the rules alone; its objects are of the panel */
+    rs_reads reads; /* for its rules alone; the objects are the panel's */
     rs_text svg;
     size_t rows;
 } drawing;

@@ -11,7 +11,7 @@ static const char doing[] = "reordering";
 
 /* ---- memory of a device ---- */
 
-/* All inside the engine: between its enter() and leave(). */
+/* All of these run between the engine's enter() and leave(). */
 static rs_device_engine *device_of(const rs_reorder_place *place)
 {
     return (rs_device_engine *)place->engine;
@@ -181,7 +181,7 @@ restride_status rs_reorder_order(const rs_reorder_plan *plan, size_t order[])
     return RESTRIDE_OK;
 }
 
-/* Inside the engine. */
+/* Between enter() and leave(). */
 static restride_status gather_on_device(const rs_reorder_plan *plan, const void *array, void *slots)
 {
     const rs_reorder_place *place = plan->place;

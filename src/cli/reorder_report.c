@@ -114,7 +114,7 @@ int rs_reorder_print_text(const rs_reorder_report *r)
     return RS_EXIT_DONE;
 }
 
-/* Plans by one more method, for the report, which has budgets that do not suffice too. */
+/* Plans by one more method for the report, which also lists those that exceed the budget. */
 static restride_status try_method(rs_reorder_report *r, const rs_reorder_place *place,
                                   const restride_irregular_options *how)
 {

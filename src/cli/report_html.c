@@ -59,7 +59,7 @@ static void add_head(rs_text *page, const json_t *report)
 typedef struct {
     rs_run_counts counts;
     double marshal_seconds, marshal_bytes, marshal_count;
-    double timed_bytes, timed_count; /* of conversions that the seconds are of */
+    double timed_bytes, timed_count; /* of the conversions that were timed */
     const json_t *baseline;          /* NULL: none */
 } totals;
 
@@ -76,7 +76,7 @@ static totals add_up(const json_t *report)
     return sums;
 }
 
-/* Of `timed` out of all launches or conversions. */
+/* The seconds of `timed` launches or conversions out of `all`. */
 static void add_time_card(rs_text *page, double seconds, const char *label, double timed,
                           double all)
 {
@@ -277,8 +277,8 @@ static void add_argument(rs_text *page, const json_t *argument)
     rs_text_add_string(page, "</td><td></td></tr>\n");
 }
 
-/* "600, 1.20 ms", of how many of them that is and how many were in another layout, if not all or
- * none. */
+/* "600, 1.20 ms"; how many of them were timed, and how many had another layout, where that is
+ * neither all nor none. */
 static void add_launches(rs_text *page, const json_t *kernel)
 {
     const double launches = rs_json_number_of(kernel, "launches");

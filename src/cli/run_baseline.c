@@ -19,8 +19,8 @@ restride_status rs_run_report_read(json_t **report, const char *path)
     return rs_fail(RESTRIDE_SYNTAX, "%s is no JSON report of restride run.", path);
 }
 
-/* Whether both are of the same name and source. Reports of versions that did not tell the source
- * have the program's number alone; kernels without one are many together. */
+/* Whether both are of the same name and source. Reports of older versions have the program's number
+ * instead of the source; number 0 stands for many programs. */
 static bool is_same(const json_t *kernel, const json_t *earlier)
 {
     const char *const identity =
@@ -32,8 +32,8 @@ static bool is_same(const json_t *kernel, const json_t *earlier)
            json_equal(json_object_get(kernel, identity), json_object_get(earlier, identity));
 }
 
-/* Takes a kernel's counterpart out of the earlier ones, so that each is compared once; NULL when
- * there is none left. The caller's. */
+/* Takes a kernel's counterpart out of the earlier ones, so that each is compared once. The caller
+ * owns it; NULL when none is left. */
 static json_t *take_same(json_t *earlier, const json_t *kernel)
 {
     size_t i;
@@ -72,7 +72,7 @@ static void note_kernels(json_t *report, size_t count, const char *one, const ch
 /* Runs may differ in how often they launch a kernel: what counts is the time of a launch. */
 typedef struct {
     double before, after, launches; /* timed ones of the kernels that are compared */
-    size_t scaled;                  /* so many of them have another number of timed launches */
+    size_t scaled;                  /* kernels with another number of timed launches */
 } comparison;
 
 static void compare_kernel(comparison *sums, json_t *kernel, const json_t *earlier)

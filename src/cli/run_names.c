@@ -22,7 +22,8 @@ static bool has_argument(const json_t *arguments, const char *name)
     return false;
 }
 
-/* Looks for an argument of kernels whose name has so many bytes; `kernel` NULL: of all. */
+/* Looks for an argument of the kernel whose name has `length` bytes; `kernel` NULL: of any kernel.
+ */
 static sighting look_for(const json_t *report, const char *kernel, size_t length,
                          const char *argument)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Appends a part's list; what is of the process that wrote it says so, with the number of its part,
- * and words are there once. */
+/* Appends a part's list. Objects get the process that wrote them and the number of its part; words
+ * are added once. */
 static void append_all(json_t *list, const json_t *more, const json_t *process, json_int_t number)
 {
     size_t i;
@@ -44,8 +44,8 @@ static void count_one(json_t *report, const char *key)
     json_integer_set(number, json_integer_value(number) + 1);
 }
 
-/* The part of a process that had no end: what it counted was not yet all, and nothing may mean not
- * yet anything. */
+/* The part of a process without an end: its counts may be too small, and 0 may mean not counted
+ * yet. */
 static void forget_zeros(json_t *report, json_t *part)
 {
     static const char *const counts[] = {
@@ -87,8 +87,8 @@ static bool is_final(const json_t *part)
     return rs_json_flag_of(part, "at_end");
 }
 
-/* A process may write its last part and end after the one before was read: where it no longer runs,
- * what it left is read again. NULL when there is none. */
+/* A process may write its last part and end after an earlier one was read. Where it no longer runs,
+ * the file is read again. NULL when there is none. */
 static json_t *read_part(const char *path)
 {
     json_t *part = json_load_file(path, 0, NULL);
@@ -208,7 +208,8 @@ static void label_kernels(json_t *report)
 
 /* ---- the parts ---- */
 
-/* Says what is not counted of `count` processes, and why; `one` and `many` of them did that. */
+/* Notes what is not counted of `count` processes; `one` and `many` are what one or several of them
+ * did. */
 static void note_uncounted(json_t *report, json_int_t count, const char *one, const char *many)
 {
     const json_int_t all = rs_json_integer_of(report, "programs");
@@ -256,7 +257,7 @@ bool rs_run_report_is_counted(const json_t *report)
     return rs_json_integer_of(report, "uncounted") < rs_json_integer_of(report, "programs");
 }
 
-/* And not one that a process was writing as it ended. */
+/* The file of a part, and not one that a process was writing as it ended. */
 static int is_part(const struct dirent *entry)
 {
     const char *name = entry->d_name;

@@ -25,7 +25,7 @@ static void print_gain(const json_t *report, FILE *stream)
     fprintf(stream, ".\n");
 }
 
-/* Whether a reason is one of those why nothing was transformed, which are told already. */
+/* Whether a reason is among the causes, which the line before has told. */
 static bool is_cause(const json_t *report, const char *reason)
 {
     size_t i;
@@ -110,7 +110,7 @@ static void print_commands(const rs_run_counts *counts, const json_t *marshal, F
     rs_text_free(&amount);
 }
 
-/* Ends the line with the reasons why nothing was transformed, where nothing was. */
+/* Ends the line; where nothing was transformed, with the reasons. */
 static void print_causes(const json_t *report, const rs_run_counts *counts, FILE *stream)
 {
     const size_t *arguments = counts->arguments;

@@ -51,7 +51,7 @@ int rs_verb_bench(int argc, char **argv)
             return rs_cli_helps(argc - 1, argv + 1, measurements[i].help)
                        ? RS_EXIT_DONE
                        : measurements[i].run(argc - 1, argv + 1);
-    if (rs_cli_helps(2, argv, usage)) /* for itself; a measurement that is not there has no help */
+    if (rs_cli_helps(2, argv, usage)) /* of bench itself: an unknown measurement has no help */
         return RS_EXIT_DONE;
     return rs_cli_fail(RS_EXIT_USAGE, argv[0],
                        "\"%s\" cannot be measured here; restride bench --help says what can.",

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libinih takes what is longer for two lines. */
+/* libinih takes a longer line for two. */
 enum { LINE_LIMIT = INI_MAX_LINE - 2, SAMPLE_COUNT = 1 << 30 };
 
 typedef struct {

@@ -95,7 +95,8 @@ static size_t edge_out(const flow *f, size_t p)
     return *e < f->out_begin[p + 1] ? *e : f->edge_count;
 }
 
-/* From a process until nothing leads away, or the cycle that the way comes back to. */
+/* Follows edges from a process until none leads away; or finds the cycle that the way comes back
+ * to. */
 static void find_path(flow *f, size_t p)
 {
     memset(f->on_path, 0, f->size * sizeof *f->on_path);
@@ -114,7 +115,7 @@ static void find_path(flow *f, size_t p)
     }
 }
 
-/* As much as all edges of the path have, and the own step. */
+/* Takes what all edges of the path have, and notes the own step. */
 static void send_along(flow *f)
 {
     size_t bytes = f->edges[f->path[0]].left;

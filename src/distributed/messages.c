@@ -80,8 +80,8 @@ static int partner(const rs_flow_step *step, int side)
 }
 
 /*
- * The pieces of a part by processes, which are in another order by messages: of each process what
- * is swapped, then each step of the flow.
+ * The pieces of a part. By processes they follow the groups; by messages what each process swaps
+ * comes first, then each step of the flow.
  */
 static restride_status plan_order(const rs_redistribution_task *task, const traffic *t,
                                   rs_redistribution *r, int side)

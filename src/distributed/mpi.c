@@ -1,8 +1,8 @@
 /*
  * Groups over MPI: restride/mpi.h. A library of its own, which uses the public interface alone.
  *
- * Waiting is testing, because MPI has no wait that ends by itself; in between other processes get
- * the processor. A message that did not get through cannot be taken back: its slot, and the
+ * Waits by testing, because MPI has no wait with a time limit. In between other processes get the
+ * processor. A message that did not get through cannot be taken back: its slot, and the
  * communicator, are left as they are.
  */
 #include "restride/mpi.h"
@@ -14,7 +14,7 @@
 
 enum { AT_ONCE = 2, SENTENCE_BYTES = 256 };
 
-/* So long a wait keeps the processor, which takes long to come back on a busy machine. */
+/* A wait keeps the processor for so long: on a busy machine it takes long to come back. */
 static const double spin_seconds = 50e-6;
 
 typedef struct {

@@ -279,7 +279,7 @@ static restride_status create_plan(restride_plan **plan, const rs_redistribution
     return status;
 }
 
-/* What the agreed arguments make; it fails on all processes or on none. */
+/* Makes the plan for agreed arguments; it fails on all processes or on none. */
 static restride_status make(restride_plan **plan, rs_redistribution_task *task,
                             rs_redistribution *r)
 {

@@ -1,7 +1,7 @@
 /*
  * Transform on transfer: an array changes between AoS and ASTA while it travels (the transformer in
- * the transfer path of Tseng 2014, in software). A chunk of whole tiles has the same bytes in both
- * layouts' order of chunks, so each is converted by itself:
+ * the transfer path of Tseng 2014, in software). A chunk of whole tiles lies at the same place in
+ * both layouts, so each is converted by itself:
  *
  *     up      host    [pinned]    staging on the device, converted there    its place in the buffer
  *     down    its place in the buffer    staging, converted there    [pinned]    host
@@ -124,7 +124,8 @@ static restride_status plan_chunk(restride_plan **plan, restride_engine *engine,
 
 /* ---- making one ---- */
 
-/* Large enough that what each costs besides its bytes is small, and the last one as well. */
+/* Large enough that a chunk's fixed cost is small, and small enough that the last one is soon done.
+ */
 static size_t default_chunk(const rs_transfer *lanes, size_t bytes)
 {
     size_t chunk = bytes / lanes->chunks;

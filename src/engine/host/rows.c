@@ -1,6 +1,6 @@
 /*
- * The row stages of C2R and R2C (shuffle.h). In row i elements go where those of row i - 1 go, one
- * further, except where i + j / b reaches `rows`. So a group of k rows is taken together: it is
+ * The row stages of C2R and R2C (shuffle.h). Elements of row i go one place further than those of
+ * row i - 1, except where i + j / b reaches `rows`. So a group of k rows is taken together: it is
  * transposed to vectors of k elements, the vectors are permuted as a whole, and they are transposed
  * back along diagonals. The few vectors whose rows part in the middle move element by element.
  *
@@ -71,8 +71,8 @@ static inline size_t place(const walk *w)
     return sum < w->shuffle->cols ? sum : sum - w->shuffle->cols;
 }
 
-/* Of the vector that holds the element of row `row` in the group, which a whole vector would have
- * one place further for each row. */
+/* The vector for the element of row `row` of the group: the element's place, less one for each row
+ * before it. */
 static size_t single_place(const walk *w, size_t row)
 {
     size_t cols = w->shuffle->cols;

@@ -252,8 +252,8 @@ void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *sourc
         move_rest(source, source_stride, target, target_stride, rows, cols, unit);
         return;
     }
-    /* Along the longer side of the source outside: what is read lies together, and so does what is
-     * written. */
+    /* The outer loop runs along the source's longer side: what is read lies together, and so does
+     * what is written. */
     bool tall = rows > cols;
     size_t outer = tall ? rows : cols;
     size_t inner = tall ? cols : rows;
