@@ -23,7 +23,7 @@ void rs_text_add(rs_text *text, const char *bytes, size_t count);
 void rs_text_add_string(rs_text *text, const char *string);
 void rs_text_format(rs_text *text, const char *format, ...) RS_PRINTF(2, 3);
 
-/* A number with so many digits behind a point, whatever the program's locale puts in its place. */
+/* A number with `digits` digits behind a point, whatever the program's locale. */
 typedef struct {
     char text[48];
 } rs_decimal_text;

@@ -23,9 +23,9 @@ int rs_bench_offload(int argc, char **argv);
 /* AoS in host memory that becomes ASTA on the way to a device, and back. */
 int rs_bench_transfer(int argc, char **argv);
 
-/* ---- in host memory: arrays in huge pages, and times beside a memcpy of the same bytes on the
- * same threads ---- */
+/* ---- in host memory ---- */
 
+/* Arrays lie in huge pages, and times are beside a memcpy of the same bytes on the same threads. */
 enum { RS_BENCH_MOST_THREADS = 256 };
 
 /* All processors, up to the most threads of a copy. */
@@ -37,8 +37,8 @@ void rs_bench_print_stages(const json_t *plan);
 /* Memory that asks for huge pages; the caller frees it. */
 restride_status rs_bench_allocate(unsigned char **memory, size_t bytes);
 
-/* Medians of `repeat` runs of the plan on `bytes` bytes and of as many copies, in turns. A plan
- * that ran before goes on with what it made, which takes the same time. */
+/* Medians of `repeat` runs of the plan on `bytes` bytes and of as many copies, in turns. A plan may
+ * run on what it made before, which takes the same time. */
 restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, size_t bytes,
                                    size_t threads, size_t repeat, rs_bench_times *times);
 

@@ -1,6 +1,6 @@
 /*
  * The verbs of the command line. Each has a file of its own, verb_NAME.c, and gets the arguments
- * from its own name on (argv[0] is the verb), to be read with getopt_long.
+ * from its own name on (argv[0] is the verb), to be read by a table (console/options.h).
  */
 #ifndef RS_CLI_CLI_H
 #define RS_CLI_CLI_H

@@ -1,4 +1,4 @@
-/* Reading a verb's options. */
+/* Reading a verb's options, and the numbers in them. */
 #ifndef RS_CONSOLE_OPTIONS_H
 #define RS_CONSOLE_OPTIONS_H
 
@@ -26,10 +26,10 @@ typedef struct {
     char letter;       /* 'o' where -o is short for it; 0: none */
 } rs_cli_option;
 
-/* Rows of a table, {RS_CLI_TEXT("svg", draw_options, svg)}: a bool, of an option without a value; a
- * const char *; a size_t from `least` to `most`, as a number or with K, M or G; and what
- * take(value, field) makes of a field, or of the whole structure: it is false for a value that the
- * option cannot have. A member of another type does not compile. */
+/* Rows of a table, {RS_CLI_TEXT("svg", draw_options, svg)}. A FLAG sets a bool and takes no value,
+ * a TEXT sets a const char *. COUNT and BYTES set a size_t from `least` to `most`, BYTES with K, M
+ * or G. OWN calls take(value, field) and WHOLE take(value, structure), which are false for a value
+ * that the option cannot have. A member of another type does not compile. */
 #define RS_CLI_ROW(option, is, structure, member, type)                                            \
     .name = (option), .kind = (is),                                                                \
     .field = _Generic(((structure *)NULL)->member, type /* NOLINT(bugprone-macro-parentheses) */   \
@@ -68,9 +68,9 @@ int rs_cli_read_only_options(const char *verb, int argc, char **argv, const rs_c
  * before the work begins. RS_EXIT_DONE or RS_EXIT_FAILED. */
 int rs_cli_make_folder(const char *verb, const char *path);
 
-/* ---- numbers as they are written on the command line; each function is false for anything else
- * ---- */
+/* ---- numbers on the command line ---- */
 
+/* Digits alone. This function and those below are false for any other text. */
 bool rs_cli_read_count(const char *text, size_t *count);
 
 /* 4096, 64K, 256M, 2G: powers of 1024. */
