@@ -66,7 +66,7 @@ typedef struct {
     size_t tile;
     json_t *config; /* NULL: none */
     const char *config_path;
-    const char *reports[MAXIMUM_REPORTS];
+    const char *reports[MAXIMUM_REPORTS + 1];
     int report_count;
     const char *baseline_path;
     json_t *baseline; /* NULL: none */
@@ -143,11 +143,9 @@ static bool take_policy(const char *name, void *field)
 static bool take_report(const char *path, void *into)
 {
     run_options *options = into;
-    if (options->report_count == MAXIMUM_REPORTS ||
-        (!ends_with(path, ".html") && !ends_with(path, ".json")))
-        return false;
-    options->reports[options->report_count++] = path;
-    return true;
+    if (options->report_count <= MAXIMUM_REPORTS) /* one more, to be named */
+        options->reports[options->report_count++] = path;
+    return ends_with(path, ".html") || ends_with(path, ".json");
 }
 
 /* The options before the program; what stands behind its name is the program's own. */
@@ -160,8 +158,7 @@ static int read_options(int argc, char **argv, run_options *options)
          .takes = "a number from 1 to 1048576"},
         {RS_CLI_TEXT("device", run_options, device)},
         {RS_CLI_TEXT("config", run_options, config_path)},
-        {RS_CLI_WHOLE("report", take_report),
-         .takes = "a name that ends in .html or .json, at most four times"},
+        {RS_CLI_WHOLE("report", take_report), .takes = "a name that ends in .html or .json"},
         {RS_CLI_TEXT("baseline", run_options, baseline_path)},
         {RS_CLI_FLAG("quiet", run_options, quiet)},
         {RS_CLI_FLAG("cache-only", run_options, cache_only)},
@@ -171,6 +168,9 @@ static int read_options(int argc, char **argv, run_options *options)
     int exit_status = rs_cli_read_first_options("run", argc, argv, table, options);
     if (exit_status != RS_EXIT_DONE || options->help)
         return exit_status;
+    if (options->report_count > MAXIMUM_REPORTS)
+        return rs_cli_fail(RS_EXIT_USAGE, "run", "--report takes at most %d files; leave out %s.",
+                           (int)MAXIMUM_REPORTS, options->reports[MAXIMUM_REPORTS]);
     if (optind >= argc)
         return rs_cli_fail(RS_EXIT_USAGE, "run",
                            "No program was named; write restride run -- PROGRAM.");
