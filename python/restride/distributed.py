@@ -16,7 +16,9 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from ._library import Error, Handle, PlanOptions, check, host_engine, library, make, take_text, text, whole_number
+from ._library import Error, Handle, PlanOptions, check, host_engine, library, make, shown, take_text, text, whole_number
+from ._memory import refusal, refuse
+from ._operands import NumpyOperand
 
 __all__ = ["Redistribution", "redistribute"]
 
@@ -39,6 +41,8 @@ class _Connection:
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI  # only who has one of its communicators comes here
 
+        if not isinstance(communicator, MPI.Comm) or communicator == MPI.COMM_NULL:
+            raise Error(f"The communicator is one of mpi4py, such as MPI.COMM_WORLD, not {shown(communicator)}.")
         self._mpi = MPI
         self._own = communicator.Dup()
         self._own.Set_errhandler(MPI.ERRORS_RETURN)
@@ -111,6 +115,25 @@ class _Connection:
             self._own.Free()
 
 
+def _dtype(dtype: Any) -> "np.dtype[Any]":
+    try:
+        made: "np.dtype[Any]" = np.dtype(dtype)
+        if made.itemsize and not made.hasobject:
+            return made
+    except (TypeError, ValueError):
+        pass
+    raise Error(f"dtype is one of elements of fixed size, not {shown(dtype)}.")
+
+
+def _seconds(timeout: Any) -> float:
+    try:
+        if float(timeout) > 0:
+            return float(timeout)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise Error(f"timeout is a number of seconds above 0, not {shown(timeout)}.")
+
+
 class _Room(np.ndarray):  # type: ignore[type-arg]
     """Memory for the larger of the two parts of a process."""
 
@@ -139,15 +162,17 @@ class Redistribution:
         scratch_bytes: int = 0,
         timeout: float = 300.0,
     ) -> None:
-        record = "{" in str(dimensions)
-        self.dtype = np.dtype(np.uint8 if record else dtype)
+        record = isinstance(dimensions, str) and "{" in dimensions
+        self.dtype = np.dtype(np.uint8) if record else _dtype(dtype)
+        seconds = _seconds(timeout)
         options = PlanOptions(scratch_bytes=whole_number(scratch_bytes, 2**63, "scratch_bytes is a number of bytes"))
         texts = [text(value, "Dimensions and layouts are texts") for value in (dimensions, source, target)]
         engine = host_engine(whole_number(threads, 256, "threads is a number up to 256"))
+        self._record = record
         self._connection = _Connection(communicator)
         self._group: Optional[Handle] = self._connection.group()
         self._plan: Optional[Handle] = None
-        library.restride_group_set_timeout(self._group.pointer, float(timeout))
+        library.restride_group_set_timeout(self._group.pointer, seconds)
         made = _pointer()
         status = library.restride_plan_redistribute(
             ctypes.byref(made),
@@ -194,18 +219,24 @@ class Redistribution:
 
     def __call__(self, array: Any) -> Any:
         """Runs it on this process's part, in its memory, and returns the part afterwards. `array` is of no use then."""
-        memory, refusal = self._memory(array)
-        address = memory.__array_interface__["data"][0] if memory.nbytes and not refusal else None
+        memory, refused = self._memory(array)
+        address = memory.__array_interface__["data"][0] if not refused and memory.nbytes else None
         status = library.restride_execute(self._pointer(), address)
-        if refusal:
-            raise Error(refusal)
+        if refused:
+            raise Error(refused)
         self._check(status)
         return np.ndarray(self._shapes[1], self.dtype, memory)
 
     def _memory(self, array: Any) -> Tuple[Any, str]:
         """What the part lies in, and why it cannot be: the others must hear of that, too."""
-        if not isinstance(array, np.ndarray) or not array.flags.c_contiguous or not array.flags.writeable:
-            return array, "The part is a NumPy array in C order that may be written to, without gaps."
+        if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
+            return array, "The part is a NumPy array in C order, without gaps."
+        facts = NumpyOperand(array, "the part").facts
+        rule = refusal(facts)
+        if rule is not None:
+            return array, str(refuse(facts, rule._replace(copy=False)))
+        if not self._record and facts.itemsize != self.dtype.itemsize:
+            return array, f"The elements of the part have {facts.itemsize} bytes, not {self.dtype.itemsize}."
         memory = array.base if isinstance(array.base, _Room) else array
         if memory.nbytes < self.local_bytes or array.__array_interface__["data"] != memory.__array_interface__["data"]:
             sentence = (
@@ -214,6 +245,9 @@ class Redistribution:
             )
             return array, sentence
         return memory, ""
+
+    def __reduce__(self) -> Any:
+        raise Error("A redistribution stays in its process; make another one there.")
 
     def close(self) -> None:
         """Frees the plan and the communicator's duplicate; collective."""

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Redistributions from Python: every process runs this under mpirun. Leaves with 77 where mpi4py is missing."""
+import pickle
 import sys
 
 import numpy as np
@@ -85,6 +86,20 @@ def mistakes():
         refused(lambda: rs.distributed.redistribute(part, world, f"i:{4 * size}", layout, "i"), "other arguments")
     refused(lambda: rs.distributed.redistribute(part, world, f"i:{4 * size}", "@i/4 i%4", "@i/4 i%4", scratch_bytes=-1),
             "scratch_bytes")
+    make, dims = rs.distributed.Redistribution, f"i:{4 * size}"
+    for communicator in (None, MPI.COMM_NULL):
+        refused(lambda: make(communicator, dims, "@i/4 i%4", "i"), "MPI.COMM_WORLD")
+    for kind in ("nonsense", object, "S0"):
+        refused(lambda: make(world, dims, "@i/4 i%4", "i", kind), "fixed size")
+    for timeout in ("x", -1, float("nan")):
+        refused(lambda: make(world, dims, "@i/4 i%4", "i", timeout=timeout), "seconds above 0")
+    way = make(world, dims, "@i/4 i%4", "@i/4 i%4")
+    for wrong, words in ((None, "a NumPy array"), ([1, 2, 3, 4], "a NumPy array"), (np.zeros(8)[::2], "without gaps"),
+                         (np.array([None] * 4), "Python objects"), (np.ma.zeros(4), "mask"),
+                         (np.frombuffer(bytes(32)), "read-only"), (np.zeros(8, "f4"), "4 bytes, not 8")):
+        refused(lambda: way(wrong), words)
+    refused(lambda: pickle.dumps(way), "stays in its process")
+    way.close()
 
 
 rows_to_columns()
