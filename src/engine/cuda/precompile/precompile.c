@@ -1,8 +1,8 @@
 /*
  * precompile COUNT LEAST_BYTES [random]: plans so many random transpositions and permutations of
  * arrays of at least so many bytes on the CUDA device, so that their kernels are compiled and
- * stored, and conversions of records. The build runs it with a driver that has no device (driver.c)
- * and a store of its own. With "random" no records are planned.
+ * stored, matrices of usual sides, and conversions of records. The build runs it with a driver that
+ * has no device (driver.c) and a store of its own. With "random" the first are all.
  */
 #include "problems.h"
 #include "restride/cuda.h"
@@ -36,6 +36,23 @@ static restride_status plan_records(restride_engine *engine)
     return status;
 }
 
+/* Matrices whose sides are to each other as small numbers, which are rare by chance. */
+static restride_status plan_quotients(restride_engine *engine)
+{
+    static const size_t sides[][2] = {{10000, 5000}, {15000, 5000}, {20000, 5000}, {15000, 10000}};
+    static const size_t units[] = {1, 2, 4, 8, 12, 16};
+    enum { UNITS = sizeof units / sizeof units[0], SHAPES = sizeof sides / sizeof sides[0] };
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; status == RESTRIDE_OK && i < 2 * SHAPES * UNITS; i++) {
+        const size_t *shape = sides[i / 2 / UNITS];
+        restride_plan *plan = NULL;
+        status = restride_plan_transpose(&plan, engine, shape[i % 2], shape[1 - i % 2],
+                                         units[i / 2 % UNITS], 1);
+        restride_plan_destroy(plan);
+    }
+    return status;
+}
+
 static restride_status plan_random(restride_engine *engine, double least_bytes)
 {
     const problem p = random_problem(least_bytes);
@@ -61,6 +78,8 @@ int main(int argc, char **argv)
         status = plan_random(engine, strtod(argv[2], NULL));
     if (status == RESTRIDE_OK && !only_random)
         status = plan_records(engine);
+    if (status == RESTRIDE_OK && !only_random)
+        status = plan_quotients(engine);
     if (status != RESTRIDE_OK)
         fprintf(stderr, "precompile: %s\n", restride_last_error());
     restride_engine_destroy(engine);
