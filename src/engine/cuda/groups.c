@@ -29,6 +29,7 @@ enum {
     BANKS_BYTES = 128,
     FLAG_BYTES = 4,
     LINE_BYTES = 128,
+    WIDE_BYTES = 8, /* words from which on the words of an element come with the launch */
     STRIP_BLOCKS = 256,
     MOST_WORDS = (1 << 16) - 1 /* of a part: what short division takes */
 };
@@ -145,7 +146,7 @@ static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cu
                                   rs_cuda_pointer columns)
 {
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, g->word}, {"SINGLE", NULL, g->unit == g->word},
+        {"WORD_BYTES", NULL, g->word}, {"SINGLE", NULL, g->unit == g->word && g->word < WIDE_BYTES},
         {"TALL", NULL, g->tall},       {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, BLOCKS},
     };

@@ -44,16 +44,14 @@ static size_t pair_bytes(const rs_cuda_square *q, size_t word, size_t edge)
 }
 
 /* Narrower words keep the load and store units busy, not the memory. Rows that do not even begin at
- * sectors want more threads, and so do elements of several narrow words, whose kernels are made for
- * a number of them: those of one number serve both (12 bytes: 0.96 and 1.02 of the speed). */
+ * sectors want more threads. */
 static tiling choose_tiling(const rs_cuda_engine *engine, const rs_cuda_square *q, size_t word)
 {
     bool split = q->unit >= NARROW_BYTES && q->row_bytes % LINE_BYTES != 0;
     size_t i = 0;
     while (edges[i].unit < q->unit)
         i++;
-    bool few = q->row_bytes % SECTOR_BYTES == 0 && (q->unit == word || word > NARROW_BYTES);
-    size_t split_threads = few ? edges[i].split_threads : MOST_THREADS;
+    size_t split_threads = q->row_bytes % SECTOR_BYTES == 0 ? edges[i].split_threads : MOST_THREADS;
     tiling t = split ? (tiling){edges[i].split_lines, split_threads}
                      : (tiling){edges[i].whole_lines, THREADS};
     t.edge = rs_size_smaller(t.edge, q->side);

@@ -12,7 +12,9 @@ enum {
     GROUP_BYTES = 12 << 10, /* of small blocks together */
     MOST_EDGE = 128,
     SQUARE_BYTES = 40 << 10,
-    PACKED_BYTES = 4
+    PACKED_BYTES = 4,
+    PANEL_WORD = 8,
+    TILE_WORD = 4
 };
 
 /* Of so many elements side by side. */
@@ -61,11 +63,13 @@ static uint32_t element_words(const rs_device_stage *stage)
     return (uint32_t)(unit > stage->word ? unit / stage->word : 1);
 }
 
-/* With an edge of 0, that of panels and tiles. */
-static restride_status create_kernel(rs_device_stage *stage, const char *name, size_t edge)
+/* With an edge of 0, that of panels and tiles. Their elements are single words, or have as many as
+ * the launch says; beyond words of `most_single` bytes the first is no faster. */
+static restride_status create_kernel(rs_device_stage *stage, const char *name, size_t edge,
+                                     size_t most_single)
 {
+    const bool single = element_words(stage) == 1 && stage->word <= most_single;
     size_t unit = stage->task.unit;
-    const bool single = element_words(stage) == 1 && stage->word < RS_DEVICE_WIDE_WORD;
     char options[128];
     int length =
         snprintf(options, sizeof options, "-D WORD=%s -D PACK=%zu",
@@ -108,7 +112,7 @@ static restride_status prepare_panels(rs_device_stage *stage, size_t scratch_lim
         task->outer = 1;
     }
     stage->items = choose_items(stage);
-    return create_kernel(stage, "panels", 0);
+    return create_kernel(stage, "panels", 0, PANEL_WORD);
 }
 
 static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -165,7 +169,7 @@ static restride_status prepare_tiles(rs_device_stage *stage, size_t scratch_limi
         return refuse(stage, task->tile, task->tile);
     pack(stage, task->tile);
     stage->items = choose_items(stage);
-    return create_kernel(stage, "tiles", 0);
+    return create_kernel(stage, "tiles", 0, TILE_WORD);
 }
 
 static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -232,7 +236,7 @@ static restride_status prepare_square(rs_device_stage *stage, size_t scratch_lim
         return refuse(stage, 2, 1);
     stage->task.tile = edge;
     stage->items = choose_items(stage);
-    return create_kernel(stage, "square", edge);
+    return create_kernel(stage, "square", edge, 0);
 }
 
 static void enqueue_square(const rs_device_stage *stage, rs_device_sequence *sequence,

@@ -46,8 +46,8 @@ static restride_status keep_digits(rs_device_stage *stage, box_plan *b)
 static restride_status create_box_kernel(rs_device_stage *stage, const box_plan *b)
 {
     static const char *const names[] = {"permute_boxes"};
-    const bool single =
-        b->cut.unit_words == 1 && (b->cut.vector > 1 || stage->word < RS_DEVICE_WIDE_WORD);
+    /* Words that are accessed one by one are rare: elements of one have the kernel of several. */
+    const bool single = b->cut.unit_words == 1 && b->cut.vector > 1;
     char options[120];
     snprintf(options, sizeof options, "-D WORD=%s -D WIDE=%s -D VECTOR=%zu%s",
              rs_device_word_type(stage->word), rs_device_word_type(stage->word * b->cut.vector),

@@ -166,7 +166,7 @@ static uint32_t made_split(const rs_chains_plan *plan, size_t word)
 {
     static const uint32_t wide[] = {1, 2, 3, 4, 6, MOST_SPLIT};
     static const uint32_t middle[] = {1, 2, 4, MOST_SPLIT};
-    static const uint32_t narrow[] = {1, MOST_SPLIT};
+    static const uint32_t narrow[] = {1, 4, MOST_SPLIT};
     const uint32_t *splits = word < NARROW_BYTES ? narrow : word <= MIDDLE_BYTES ? middle : wide;
     if (plan->columns)
         return plan->split;

@@ -156,10 +156,6 @@ void rs_device_destroy_stage(rs_device_stage *stage);
 /* The most words along a side of a block: what the kernels' short division can take. */
 enum { RS_DEVICE_MOST_BLOCK_WORDS = 65535 };
 
-/* Bytes of words beside whose move the arithmetic on places takes no time: kernels of such words
- * are told the words of an element with the launch, so that few of them serve all elements. */
-enum { RS_DEVICE_WIDE_WORD = 8 };
-
 /* Matrices that one launch takes in its second dimension; the others follow in further launches. */
 enum { RS_DEVICE_MOST_MATRICES = 32768 };
 
