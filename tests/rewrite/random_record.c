@@ -56,9 +56,15 @@ void write_record(rs_text *out, int number, record *r)
     snprintf(nested, sizeof nested, "struct I%d", number);
     rs_text_format(out, "struct I%d { ", number);
     write_members(out, r->nested, r->nested_count, "");
-    rs_text_format(out, "};\ntypedef struct { ");
+    if (r->cuda)
+        rs_text_format(out, "};\nstruct R%d { ", number);
+    else
+        rs_text_add_string(out, "};\ntypedef struct { ");
     write_members(out, r->members, r->count, nested);
-    rs_text_format(out, "} R%d;\n", number);
+    if (r->cuda)
+        rs_text_add_string(out, "\n");
+    else
+        rs_text_format(out, "} R%d;\n", number);
 }
 
 /* ---- expressions ---- */

@@ -23,7 +23,8 @@ typedef struct {
     bool constant; /* subscripts are numbers: there is no `i` */
 } record;
 
-/* Sets all but the two flags, and writes struct I<number> and R<number>. */
+/* Sets all but the two flags, and writes struct I<number> and R<number>, in CUDA C++ without the
+ * "};" behind it. */
 void write_record(rs_text *out, int number, record *r);
 
 /* Between functions: void touch<number>(struct I<number> *, int). */
