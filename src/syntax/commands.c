@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char memory_subject[] = "a compilation database";
+
 static const char *string_of(const json_t *entry, const char *member)
 {
     return json_string_value(json_object_get(entry, member));
@@ -29,20 +31,25 @@ static char *directory_of(const json_t *entry, const char *file)
     return folder;
 }
 
-static bool is_for(const json_t *entry, const char *directory, const char *source)
+/* Whether the entry is for the source, by this name or through symbolic links by another. */
+static restride_status compare(const json_t *entry, const char *directory, const char *source,
+                               bool *same)
 {
     const char *file = string_of(entry, "file");
-    char *path = file != NULL ? rs_syntax_absolute(directory, file) : NULL;
-    bool same = path != NULL && strcmp(path, source) == 0;
-    if (path != NULL && !same) {
-        /* By another name, perhaps: through a symbolic link. */
-        char *real = realpath(path, NULL), *wanted = realpath(source, NULL);
-        same = real != NULL && wanted != NULL && strcmp(real, wanted) == 0;
-        free(real);
-        free(wanted);
+    *same = false;
+    if (file == NULL)
+        return RESTRIDE_OK;
+    char *path = rs_syntax_absolute(directory, file);
+    if (path == NULL)
+        return rs_fail_memory(memory_subject);
+    *same = strcmp(path, source) == 0;
+    if (!*same) {
+        char real[PATH_MAX], wanted[PATH_MAX];
+        *same = realpath(path, real) != NULL && realpath(source, wanted) != NULL &&
+                strcmp(real, wanted) == 0;
     }
     free(path);
-    return same;
+    return RESTRIDE_OK;
 }
 
 /* Keeps the options of all words: not the compiler and what starts it, the source, "--". */
@@ -78,16 +85,15 @@ static restride_status read_entry(rs_commands *commands, const json_t *entry)
     keep_options(commands, &all, entry);
     bool failed = all.failed || commands->words.failed;
     rs_arguments_free(&all);
-    return failed ? rs_fail_memory("a compilation database") : RESTRIDE_OK;
+    return failed ? rs_fail_memory(memory_subject) : RESTRIDE_OK;
 }
 
 restride_status rs_commands_parse(rs_commands *commands, const char *text, size_t size,
                                   const char *file, const char *source)
 {
     *commands = (rs_commands){NULL, {NULL, 0, 0, false}, false};
-    json_error_t error;
     restride_status status = RESTRIDE_OK;
-    json_t *database = json_loadb(text, size, 0, &error);
+    json_t *database = json_loadb(text, size, 0, NULL);
     if (!json_is_array(database)) {
         json_decref(database);
         return rs_fail(RESTRIDE_IO, "%s is no compilation database: it is no array in JSON.", file);
@@ -96,10 +102,9 @@ restride_status rs_commands_parse(rs_commands *commands, const char *text, size_
     for (size_t i = 0; i < json_array_size(database) && !found && status == RESTRIDE_OK; i++) {
         const json_t *entry = json_array_get(database, i);
         char *directory = directory_of(entry, file);
-        if (directory == NULL)
-            status = rs_fail_memory("a compilation database");
-        else if (is_for(entry, directory, source)) {
-            found = true;
+        status = directory == NULL ? rs_fail_memory(memory_subject)
+                                   : compare(entry, directory, source, &found);
+        if (status == RESTRIDE_OK && found) {
             status = read_entry(commands, entry);
             commands->directory = directory;
             directory = NULL;
