@@ -50,7 +50,8 @@ static void tell_option(const char *verb, const char *word, const struct option 
                 rs_cli_program_name(), verb, help);
 }
 
-int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
+/* getopt_long(), which says in a sentence what is wrong with an option before it returns '?'. */
+static int next_option(const char *verb, int argc, char **argv, const char *letters,
                        const struct option *names, int *which)
 {
     opterr = 0;
@@ -89,6 +90,8 @@ static bool take_value(const rs_cli_option *option, const char *value, void *fie
         return true;
     case RS_CLI_IS_OWN:
         return option->take(value, field);
+    case RS_CLI_IS_JSON:
+        return option->put(*(json_t **)field, option, value);
     case RS_CLI_IS_COUNT:
         return rs_cli_read_count(value, count) && is_allowed(option, *count);
     case RS_CLI_IS_BYTES:
@@ -136,7 +139,7 @@ static int read_options(const char *verb, int argc, char **argv, const rs_cli_op
     if (!list_names(table, names, letters))
         return rs_cli_fail(RS_EXIT_FAILED, verb, "It has more options than %d.", MOST_OPTIONS);
     int which = 0;
-    for (int code; (code = rs_cli_next_option(verb, argc, argv, letters, names, &which)) != -1;) {
+    for (int code; (code = next_option(verb, argc, argv, letters, names, &which)) != -1;) {
         if (code == '?')
             return RS_EXIT_USAGE; /* it has said why */
         const rs_cli_option *option = find_row(table, code, which);

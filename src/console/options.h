@@ -3,6 +3,7 @@
 #define RS_CONSOLE_OPTIONS_H
 
 #include <getopt.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,26 +11,31 @@
 /* Prints `usage` and is true when --help or -h is among the arguments. */
 bool rs_cli_helps(int argc, char **argv, const char *usage);
 
-/* getopt_long(), which says in a sentence what is wrong with an option before it returns '?'. */
-int rs_cli_next_option(const char *verb, int argc, char **argv, const char *letters,
-                       const struct option *names, int *which);
-
 /* An option of a verb, and the field of a structure that it sets. */
-typedef struct {
+typedef struct rs_cli_option {
     const char *name;
-    enum { RS_CLI_IS_FLAG, RS_CLI_IS_TEXT, RS_CLI_IS_COUNT, RS_CLI_IS_BYTES, RS_CLI_IS_OWN } kind;
+    enum {
+        RS_CLI_IS_FLAG,
+        RS_CLI_IS_TEXT,
+        RS_CLI_IS_COUNT,
+        RS_CLI_IS_BYTES,
+        RS_CLI_IS_OWN,
+        RS_CLI_IS_JSON
+    } kind;
     size_t field; /* where it begins in the structure */
     size_t least;
     size_t most;
     bool (*take)(const char *value, void *field);
+    bool (*put)(json_t *object, const struct rs_cli_option *option, const char *value);
     const char *takes; /* "a number from 1 to 256", for a value that it cannot have; NULL: --help */
     char letter;       /* 'o' where -o is short for it; 0: none */
 } rs_cli_option;
 
 /* Rows of a table, {RS_CLI_TEXT("svg", draw_options, svg)}. A FLAG sets a bool and takes no value,
  * a TEXT sets a const char *. COUNT and BYTES set a size_t from `least` to `most`, BYTES with K, M
- * or G. OWN calls take(value, field) and WHOLE take(value, structure), which are false for a value
- * that the option cannot have. A member of another type does not compile. */
+ * or G. OWN calls take(value, field) and WHOLE take(value, structure), JSON calls
+ * put(object, option, value) with the json_t * of a field. They are false for a value that the
+ * option cannot have. A member of another type does not compile. */
 #define RS_CLI_ROW(option, is, structure, member, type)                                            \
     .name = (option), .kind = (is),                                                                \
     .field = _Generic(((structure *)NULL)->member, type /* NOLINT(bugprone-macro-parentheses) */   \
@@ -45,6 +51,8 @@ typedef struct {
 #define RS_CLI_OWN(option, structure, member, function)                                            \
     .name = (option), .kind = RS_CLI_IS_OWN, .field = offsetof(structure, member),                 \
     .take = (function)
+#define RS_CLI_JSON(option, structure, member, function)                                           \
+    RS_CLI_ROW(option, RS_CLI_IS_JSON, structure, member, json_t *), .put = (function)
 #define RS_CLI_WHOLE(option, function) .name = (option), .kind = RS_CLI_IS_OWN, .take = (function)
 
 /*

@@ -38,6 +38,7 @@ built sim && sims=yes
 
 refuses 2 '-x is not an option' show 'i f' -x
 refuses 2 '--json takes no value' doctor --json=3
+refuses 2 '--accessors takes cpp or cuda, not "c"' show 'i f' --accessors c
 if [ -n "$runs" ]; then
     refuses 2 '--plicy is not an option; restride run --help lists them' run --plicy asta -- true
     refuses 2 '--policy needs a value; restride run --help explains it' run --policy
@@ -81,6 +82,9 @@ if [ -n "$analyzes" ]; then
     refuses 2 'l.c has no loop "z"' analyze l.c --threads i,z
     refuses 2 '2, 4, 8 or 16' analyze l.c --width 3
     refuses 2 'vector, memory or layout, not "fast"' analyze l.c --apply fast
+    refuses 2 '--warp takes a number from 1 to 1048576, not "0"' analyze l.c --warp 0
+    refuses 2 '--set takes NAME=NUMBER, not "N"' analyze l.c --set N
+    refuses 2 '--group takes .* not "1,2,3,4"' analyze l.c --group 1,2,3,4
     refuses 1 'no grid q' analyze l.c --apply layout --layout 'q: j i'
     expect 0 "$restride" analyze l.c --apply vector # the kernels on standard output, what was done beside them
     says err '^f, line 1: '

@@ -11,7 +11,7 @@
 #include "programs/analyze/report.h"
 #include "source/options.h"
 
-#include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +40,11 @@ typedef struct {
     const char *file, *output;
     json_t *request;
     const application *apply; /* NULL: nothing */
-    bool json, html;
+    bool json, html, help;
 } settings;
 
 /* "NAME,NAME" */
-static int read_names(const char *verb, json_t *request, const char *key, const char *names)
+static bool put_names(json_t *request, const rs_cli_option *option, const char *names)
 {
     json_t *list = json_array();
     for (const char *c = names; *c != '\0';) {
@@ -54,162 +54,124 @@ static int read_names(const char *verb, json_t *request, const char *key, const 
         free(name);
         c += length + (c[length] == ',');
     }
-    return json_object_set_new(request, key, list) == 0
-               ? RS_EXIT_DONE
-               : rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
+    return json_object_set_new(request, option->name, list) == 0;
 }
 
-static int read_number(const char *verb, json_t *request, const char *key, const char *text)
+static bool put_number(json_t *request, const rs_cli_option *option, const char *text)
 {
-    char *end;
-    long value = strtol(text, &end, 10);
-    long least = strcmp(key, "steering") == 0 ? 0 : 1;
-    if (*text == '\0' || *end != '\0' || value < least || value > 1 << 20)
-        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
-    json_object_set_new(request, key, json_integer(value));
-    return RS_EXIT_DONE;
-}
-
-static int read_width(const char *verb, json_t *request, const char *key, const char *text)
-{
-    static const char *const widths[] = {"2", "4", "8", "16"};
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
-        if (strcmp(text, widths[i]) == 0)
-            return read_number(verb, request, key, text);
-    return rs_cli_fail(RS_EXIT_USAGE, verb, "--width takes 2, 4, 8 or 16, not \"%s\".", text);
+    size_t value;
+    return rs_cli_read_count(text, &value) && value >= option->least && value <= option->most &&
+           json_object_set_new(request, option->name, json_integer((json_int_t)value)) == 0;
 }
 
 /* "X", "X,Y" or "X,Y,Z" */
-static int read_group(const char *verb, json_t *request, const char *key, const char *text)
+static bool put_group(json_t *request, const rs_cli_option *option, const char *text)
 {
+    enum { MOST_EXTENT = 1 << 16 };
+    size_t extents[3];
+    int count;
+    if (!rs_cli_read_list(text, ',', 3, extents, &count))
+        return false;
     json_t *group = json_array();
-    const char *c = text;
-    for (bool more = true; more; c++) {
-        char *end;
-        long value = strtol(c, &end, 10);
-        more = *end == ',';
-        if (end == c || value < 1 || value > 1 << 16 || (*end != '\0' && !more) ||
-            json_array_size(group) == 3) {
-            json_decref(group);
-            return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no work-group for --group.", text);
-        }
-        json_array_append_new(group, json_integer(value));
-        c = end;
-    }
-    json_object_set_new(request, key, group);
-    return RS_EXIT_DONE;
+    bool taken = json_object_set_new(request, option->name, group) == 0;
+    for (int i = 0; i < count && taken; i++)
+        taken = extents[i] >= 1 && extents[i] <= MOST_EXTENT &&
+                json_array_append_new(group, json_integer((json_int_t)extents[i])) == 0;
+    return taken;
 }
 
-static int read_size(const char *verb, json_t *request, const char *key, const char *text)
+/* Adds a member to the object `key` of the request. */
+static bool put_member(json_t *request, const char *key, const char *name, size_t length,
+                       json_t *value)
 {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || value < 1 || value > INT32_MAX)
-        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no number for --%s.", text, key);
-    json_object_set_new(request, key, json_integer(value));
-    return RS_EXIT_DONE;
+    char *member = strndup(name, length);
+    if (json_object_get(request, key) == NULL)
+        json_object_set_new(request, key, json_object());
+    bool put =
+        member != NULL && json_object_set_new(json_object_get(request, key), member, value) == 0;
+    free(member);
+    return put;
 }
 
 /* "NAME=NUMBER" */
-static int read_assignment(const char *verb, json_t *request, const char *key, const char *text)
+static bool put_assignment(json_t *request, const rs_cli_option *option, const char *text)
 {
     char *end = NULL;
     const char *sign = strchr(text, '=');
     long long value = sign == NULL ? 0 : strtoll(sign + 1, &end, 10);
-    if (sign == NULL || sign == text || end == sign + 1 || *end != '\0')
-        return rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no NAME=NUMBER for --%s.", text, key);
-    if (json_object_get(request, key) == NULL)
-        json_object_set_new(request, key, json_object());
-    char *name = strndup(text, (size_t)(sign - text));
-    int failed = name == NULL ||
-                 json_object_set_new(json_object_get(request, key), name, json_integer(value)) != 0;
-    free(name);
-    return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
+    return sign != NULL && sign != text && end != sign + 1 && *end == '\0' &&
+           put_member(request, option->name, text, (size_t)(sign - text), json_integer(value));
 }
 
 /* "NAME: LAYOUT" */
-static int read_layout(const char *verb, json_t *request, const char *key, const char *text)
+static bool put_layout(json_t *request, const rs_cli_option *option, const char *text)
 {
     size_t length = strcspn(text, ":");
-    if (length == 0 || text[length] != ':')
-        return rs_cli_fail(RS_EXIT_USAGE, verb,
-                           "\"%s\" is no layout; give a grid's name, a colon and the layout.",
-                           text);
-    (void)key;
-    json_t *layouts = json_object_get(request, "layouts");
-    if (layouts == NULL) {
-        layouts = json_object();
-        json_object_set_new(request, "layouts", layouts);
-    }
-    const char *layout = text + length + 1 + strspn(text + length + 1, " ");
-    char *name = strndup(text, length);
-    int failed = name == NULL || json_object_set_new(layouts, name, json_string(layout)) != 0;
-    free(name);
-    return failed ? rs_cli_fail(RS_EXIT_USAGE, verb, "\"%s\" is no text.", text) : RS_EXIT_DONE;
+    (void)option;
+    return length > 0 && text[length] == ':' &&
+           put_member(request, "layouts", text, length,
+                      json_string(text + length + 1 + strspn(text + length + 1, " ")));
 }
 
-static int read_text(const char *verb, json_t *request, const char *key, const char *text)
+static bool put_text(json_t *request, const rs_cli_option *option, const char *text)
 {
-    (void)verb;
-    json_object_set_new(request, key, rs_json_string(text));
-    return RS_EXIT_DONE;
+    return json_object_set_new(request, option->name, rs_json_string(text)) == 0;
 }
 
-/* The options that go into the request under their names. */
-static const struct {
-    const char *name;
-    int (*read)(const char *verb, json_t *request, const char *key, const char *text);
-} request_options[] = {
-    {"threads", read_names}, {"warp", read_number},     {"burst", read_number},
-    {"active", read_number}, {"steering", read_number}, {"constant", read_number},
-    {"group", read_group},   {"width", read_width},     {"along", read_text},
-    {"layout", read_layout}, {"set", read_assignment},  {"elements", read_assignment},
-    {"size", read_size},     {"memory", read_size},     {"apply", read_text},
-};
-enum { REQUEST_OPTIONS = sizeof request_options / sizeof request_options[0], OTHER_OPTIONS = 4 };
-
-static int take_option(const char *verb, settings *s, int which)
+static bool put_width(json_t *request, const rs_cli_option *option, const char *text)
 {
-    const char *name = request_options[which].name;
-    if (strcmp(name, "apply") == 0 && (s->apply = find_application(optarg)) == NULL)
-        return rs_cli_fail(RS_EXIT_USAGE, verb,
-                           "--apply takes vector, memory or layout, not \"%s\".", optarg);
-    return request_options[which].read(verb, s->request, name, optarg);
+    size_t width;
+    return rs_cli_read_count(text, &width) && width >= 2 && width <= 16 &&
+           (width & (width - 1)) == 0 && put_number(request, option, text);
 }
 
-static int read_arguments(int argc, char **argv, settings *s, bool *help)
+static bool take_application(const char *name, void *into)
 {
-    struct option options[REQUEST_OPTIONS + OTHER_OPTIONS + 1] = {
-        [REQUEST_OPTIONS] = {"json", no_argument, NULL, 'j'},
-        {"html", no_argument, NULL, 'H'},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'}};
-    for (int i = 0; i < REQUEST_OPTIONS; i++)
-        options[i] = (struct option){request_options[i].name, required_argument, NULL, 'r'};
-    int option, exit_status = RS_EXIT_DONE, which = 0;
-    while (exit_status == RS_EXIT_DONE &&
-           (option = rs_cli_next_option(argv[0], argc, argv, "o:h", options, &which)) != -1) {
-        switch (option) {
-        case 'r':
-            exit_status = take_option(argv[0], s, which);
-            break;
-        case 'j':
-            s->json = true;
-            break;
-        case 'H':
-            s->html = true;
-            break;
-        case 'o':
-            s->output = optarg;
-            break;
-        case 'h':
-            *help = true;
-            return RS_EXIT_DONE;
-        default:
-            return RS_EXIT_USAGE;
-        }
-    }
-    return exit_status;
+    settings *s = into;
+    s->apply = find_application(name);
+    return s->apply != NULL &&
+           json_object_set_new(s->request, "apply", json_string(s->apply->name)) == 0;
+}
+
+static int read_options(int argc, char **argv, settings *s)
+{
+    enum { MOST = 1 << 20 };
+    static const char number[] = "a number from 1 to 1048576";
+    static const char large[] = "a number from 1 to 2147483647";
+    static const char assignment[] = "NAME=NUMBER";
+    static const rs_cli_option table[] = {
+        {RS_CLI_JSON("threads", settings, request, put_names)},
+        {RS_CLI_JSON("warp", settings, request, put_number), .least = 1, .most = MOST,
+         .takes = number},
+        {RS_CLI_JSON("burst", settings, request, put_number), .least = 1, .most = MOST,
+         .takes = number},
+        {RS_CLI_JSON("active", settings, request, put_number), .least = 1, .most = MOST,
+         .takes = number},
+        {RS_CLI_JSON("constant", settings, request, put_number), .least = 1, .most = MOST,
+         .takes = number},
+        {RS_CLI_JSON("steering", settings, request, put_number), .most = MOST,
+         .takes = "a number from 0 to 1048576"},
+        {RS_CLI_JSON("size", settings, request, put_number), .least = 1, .most = INT32_MAX,
+         .takes = large},
+        {RS_CLI_JSON("memory", settings, request, put_number), .least = 1, .most = INT32_MAX,
+         .takes = large},
+        {RS_CLI_JSON("width", settings, request, put_width), .most = MOST,
+         .takes = "2, 4, 8 or 16"},
+        {RS_CLI_JSON("group", settings, request, put_group),
+         .takes = "the threads of a work-group, X,Y,Z"},
+        {RS_CLI_JSON("along", settings, request, put_text)},
+        {RS_CLI_JSON("layout", settings, request, put_layout),
+         .takes = "a grid's name, a colon and its layout"},
+        {RS_CLI_JSON("set", settings, request, put_assignment), .takes = assignment},
+        {RS_CLI_JSON("elements", settings, request, put_assignment), .takes = assignment},
+        {RS_CLI_WHOLE("apply", take_application), .takes = "vector, memory or layout"},
+        {RS_CLI_FLAG("json", settings, json)},
+        {RS_CLI_FLAG("html", settings, html)},
+        {RS_CLI_TEXT("output", settings, output), .letter = 'o'},
+        {RS_CLI_FLAG("help", settings, help), .letter = 'h'},
+        {0},
+    };
+    return rs_cli_read_options(argv[0], argc, argv, table, s);
 }
 
 static bool has_loop(const json_t *reply, const char *name)
@@ -377,12 +339,11 @@ int main(int argc, char **argv)
     static char verb[] = "analyze";
     argv[0] = verb; /* the name in messages, however this program was started */
     settings s = {.request = json_object()};
-    bool help = false;
     int own = 0;
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
-    int exit_status = read_arguments(own, argv, &s, &help);
-    if (exit_status == RS_EXIT_DONE && help) {
+    int exit_status = read_options(own, argv, &s);
+    if (exit_status == RS_EXIT_DONE && s.help) {
         fputs(rs_help_analyze, stdout);
     } else if (exit_status == RS_EXIT_DONE && optind != own - 1) {
         exit_status = rs_cli_fail(RS_EXIT_USAGE, verb,

@@ -102,9 +102,9 @@ static int answer_request(const char *verb)
 }
 
 /* "ARG: EXPRESSION", into an object. */
-static bool take_named(const char *text, void *field)
+static bool put_named(json_t *object, const rs_cli_option *option, const char *text)
 {
-    json_t *object = *(json_t **)field;
+    (void)option;
     const char *colon = strchr(text, ':');
     if (colon == NULL || colon == text)
         return false;
@@ -123,9 +123,9 @@ static int read_options(int argc, char **argv, settings *s)
 {
     static const char named[] = "'ARG: EXPRESSION'";
     static const rs_cli_option table[] = {
-        {RS_CLI_OWN("layout", settings, layouts, take_named), .takes = named},
-        {RS_CLI_OWN("record", settings, records, take_named), .takes = named},
-        {RS_CLI_OWN("reorder", settings, references, take_named), .takes = named},
+        {RS_CLI_JSON("layout", settings, layouts, put_named), .takes = named},
+        {RS_CLI_JSON("record", settings, records, put_named), .takes = named},
+        {RS_CLI_JSON("reorder", settings, references, put_named), .takes = named},
         {RS_CLI_TEXT("config", settings, config_path)},
         {RS_CLI_TEXT("header", settings, header)},
         {RS_CLI_TEXT("tile", settings, tile_text)},
