@@ -168,7 +168,10 @@ def change(arguments: Sequence[str], path: str, journal: Optional[str], progress
     with _CtrlC(journal is not None) as pressed:
         files = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         with files[0] as output, files[1] as errors, progress_of(progress, nbytes) as told:
-            watched = _Watched(told.tell, nbytes) if told.tell is not None else None
+            watched = None
+            if told.tell is not None:
+                with contextlib.suppress(OSError):  # a container may have no terminals; the end is told all the same
+                    watched = _Watched(told.tell, nbytes)
             try:
                 child = subprocess.Popen(
                     _words(arguments),

@@ -5,6 +5,7 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import restride as rs
@@ -45,6 +46,10 @@ class Files(unittest.TestCase):
         self.assertEqual(told, sorted(told))
         with self.assertRaisesRegex(rs.Error, "nowhere"):
             rs.file.transpose("/nowhere/a.npy", progress=lambda done, total: None)
+        told.clear()
+        with mock.patch("pty.openpty", side_effect=OSError("out of pty devices")):
+            rs.file.transpose(self.path, progress=lambda done, total: told.append((done, total)))
+        self.assertEqual([done for done, _ in told], [told[0][1]])
 
     def interrupted(self, journal):
         """Ctrl-C while a file of 120 MB is transposed; what the call said."""
