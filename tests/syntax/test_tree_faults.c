@@ -1,4 +1,4 @@
-/* The first allocations of the reader, and each seventh behind them, fail: then the tree is
+/* The first allocations of the reader, and each 16th behind them, fail: then the tree is
  * refused, or whole; nothing leaks. */
 #include "cmocka_all.h"
 #include "faults/heap.h"
@@ -38,7 +38,7 @@ static void test_faults(void **state)
         .path = "/f.cu", .text = source, .size = sizeof source - 1, .toolkit = ""};
     assert_int_equal(rs_invocation_make(&invocation, &request), RESTRIDE_OK);
     size_t call = 0, tries = 0, failures = 0;
-    for (bool is_done = false; !is_done; call += call < 64 ? 1 : 7, tries++) {
+    for (bool is_done = false; !is_done; call += call < 40 ? 1 : 16, tries++) {
         heap_watch(call, tries % 2 == 0 ? HEAP_FAILS_ONCE : HEAP_FAILS_ON);
         const restride_status status = read_source(&invocation);
         const heap_report report = heap_stop();
@@ -48,7 +48,7 @@ static void test_faults(void **state)
             assert_int_equal(status, RESTRIDE_OUT_OF_MEMORY);
         failures += status != RESTRIDE_OK;
     }
-    assert_true(tries > 64 && failures > tries / 2);
+    assert_true(tries > 40 && failures > tries / 2);
     rs_invocation_free(&invocation);
 }
 

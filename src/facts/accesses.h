@@ -1,0 +1,56 @@
+/*
+ * What a kernel does with the arrays of structures that its arguments point to: for each access the
+ * element's number as a form (forms.h), the bytes of the element, and whether it reads, writes or
+ * is atomic. References and pointers to elements are followed, into functions of the source as
+ * well; of an element that is copied to a variable those members count that the variable is asked
+ * for.
+ *
+ * These facts are for judging what a layout gains. What is not followed is said in `unknown`; an
+ * access that is made through it is missing.
+ */
+#ifndef RS_FACTS_ACCESSES_H
+#define RS_FACTS_ACCESSES_H
+
+#include "facts/forms.h"
+#include "syntax/tree.h"
+
+typedef struct {
+    int outer;       /* the loop around it, or -1 */
+    long long count; /* rounds where they are constant, else 0 */
+    bool varies;     /* its rounds differ among the threads of a group */
+} rs_fact_loop;
+
+typedef struct {
+    size_t parameter;
+    rs_fact_form index;     /* of the element */
+    long long offset, size; /* bytes of the element that it may touch */
+    bool is_inner_lane;     /* which of them depends on the thread */
+    bool reads, writes, is_atomic;
+    bool is_conditional; /* some threads leave it out, beside the bounds of the whole kernel */
+    int loop;            /* the innermost, or -1 */
+    rs_syntax_range range;
+} rs_fact_access;
+
+typedef struct {
+    const rs_syntax_declaration *kernel;
+    rs_fact_access *accesses;
+    size_t access_count, access_capacity;
+    rs_fact_loop *loops;
+    size_t loop_count, loop_capacity;
+    struct rs_fact_unknown {
+        size_t parameter;
+        rs_syntax_range range;
+        const char *what; /* a construct, for a sentence */
+    } * unknown;
+    size_t unknown_count, unknown_capacity;
+} rs_fact_accesses;
+
+/* RESTRIDE_OUT_OF_MEMORY; then nothing is to be freed. */
+restride_status rs_fact_accesses_read(rs_fact_accesses *facts, rs_syntax *tree,
+                                      const rs_syntax_declaration *kernel);
+void rs_fact_accesses_free(rs_fact_accesses *facts);
+
+/* One line an access, loop and unknown, for tests. */
+void rs_fact_accesses_print(rs_text *text, const rs_fact_accesses *facts, const rs_syntax *tree);
+
+#endif

@@ -1,0 +1,158 @@
+/* Calls: of what OpenCL and CUDA have built in, and of functions of the source, which are followed.
+ */
+#include "facts/walk.h"
+
+#include <string.h>
+
+/* Built-in functions, by the begin of their names, and what they answer. */
+static const struct {
+    const char *name;
+    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD } what;
+} builtins[] = {
+    {"get_global_id", OF_THREAD},
+    {"get_local_id", OF_THREAD},
+    {"get_group_id", OF_GROUP},
+    {"get_global_size", OF_GROUP},
+    {"get_local_size", OF_GROUP},
+    {"get_num_groups", OF_GROUP},
+    {"get_global_offset", OF_GROUP},
+    {"get_work_dim", OF_GROUP},
+    {"atomic", ATOMIC},
+    {"atom_", ATOMIC},
+    {"__ldg", LOAD},
+    {"__ldcg", LOAD},
+    {"__ldcs", LOAD},
+    {"__ldca", LOAD},
+};
+
+static long long pointee_size(const rs_syntax_node *node)
+{
+    const rs_syntax_type *type = node->type;
+    return type == NULL || type->of == NULL || type->of->size < 0 ? 0 : type->of->size;
+}
+
+/* What a function that is not followed does with a pointer or a reference that it gets. */
+static void hand_over(rs_fact_walk *walk, const rs_fact_value *value, const rs_syntax_node *node)
+{
+    if (value->kind != RS_FACT_ELEMENT)
+        return;
+    if (value->is_memory || value->is_copy) {
+        const long long size = node->type == NULL ? 0 : node->type->size;
+        const bool is_const = node->type != NULL && node->type->is_const;
+        rs_fact_touch(walk, value, size, true, node->category != RS_VALUE && !is_const, false,
+                      node->range);
+        return;
+    }
+    const bool is_const = node->type->of != NULL && node->type->of->is_const;
+    if (pointee_size(node) > 0)
+        rs_fact_touch(walk, value, pointee_size(node), true, !is_const, false, node->range);
+    else
+        rs_fact_miss(walk, value, "a pointer that is handed to a function", node->range);
+}
+
+static bool call_builtin(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact_value *result)
+{
+    const char *name = node->declaration->name;
+    for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
+        if (strncmp(name, builtins[i].name, strlen(builtins[i].name)) != 0 || node->child_count < 2)
+            continue;
+        rs_fact_value first = rs_fact_expression(walk, node->children[1]);
+        for (size_t k = 2; k < node->child_count; k++)
+            rs_fact_expression(walk, node->children[k]);
+        *result = rs_fact_other();
+        if (builtins[i].what == OF_THREAD)
+            *result = rs_fact_number(first.kind == RS_FACT_NUMBER && first.form.constant == 0
+                                         ? rs_form_lane()
+                                         : rs_form_uniform());
+        else if (builtins[i].what == OF_GROUP)
+            *result = rs_fact_number(rs_form_uniform());
+        else
+            rs_fact_touch(walk, &first, pointee_size(node->children[1]), true,
+                          builtins[i].what == ATOMIC, builtins[i].what == ATOMIC, node->range);
+        return true;
+    }
+    return false;
+}
+
+static bool is_called(const rs_fact_walk *walk, const rs_syntax_declaration *function)
+{
+    for (int i = 0; i < walk->depth; i++)
+        if (walk->calls[i] == function)
+            return true;
+    return walk->depth == RS_WALK_DEPTH;
+}
+
+/* Goes through the body with the arguments in place of the parameters. */
+static rs_fact_value follow(rs_fact_walk *walk, const rs_syntax_node *node,
+                            const rs_syntax_node *body, const rs_fact_value *object)
+{
+    const rs_syntax_declaration *called = node->declaration;
+    const rs_fact_value *outer = rs_fact_find(walk, NULL);
+    const rs_fact_value outer_object = outer == NULL ? rs_fact_other() : *outer;
+    const rs_fact_value outer_returned = walk->returned;
+    const bool outer_has = walk->has_returned;
+    for (size_t i = 0; i < called->parameter_count; i++) {
+        rs_fact_value value = rs_fact_other();
+        if (i + 1 < node->child_count)
+            value = rs_fact_expression(walk, node->children[i + 1]);
+        if (value.kind == RS_FACT_ELEMENT && value.is_memory &&
+            called->parameters[i]->type->kind != RS_TYPE_REFERENCE)
+            value.is_copy = true;
+        rs_fact_bind(walk, called->parameters[i], value);
+    }
+    rs_fact_bind(walk, NULL, *object);
+    walk->calls[walk->depth++] = called;
+    walk->has_returned = false;
+    walk->returned = rs_fact_other();
+    rs_fact_statement(walk, body);
+    const rs_fact_value result = walk->returned;
+    walk->depth--;
+    walk->returned = outer_returned;
+    walk->has_returned = outer_has;
+    rs_fact_bind(walk, NULL, outer_object);
+    return result;
+}
+
+/* An assignment that the compiler makes: a whole element is written, another one read. */
+static rs_fact_value copy_whole(rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    const rs_fact_value to = rs_fact_expression(walk, node->children[0]);
+    const rs_fact_value from = rs_fact_expression(walk, node->children[1]);
+    const rs_syntax_node *variable = rs_syntax_plain(node->children[0]);
+    const long long size = node->type == NULL ? 0 : node->type->size;
+    if (variable != NULL && variable->kind == RS_NODE_REFERENCE && to.kind != RS_FACT_ELEMENT) {
+        rs_fact_value copy = from;
+        copy.is_copy = copy.is_memory;
+        rs_fact_bind(walk, variable->declaration, copy);
+        return to;
+    }
+    rs_fact_touch(walk, &from, size, true, false, false, node->range);
+    rs_fact_touch(walk, &to, size, false, true, false, node->range);
+    return to;
+}
+
+rs_fact_value rs_fact_call(rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    const rs_syntax_declaration *called = node->declaration;
+    rs_fact_value result = rs_fact_other();
+    if (called != NULL && !called->is_method && call_builtin(walk, node, &result))
+        return result;
+    const bool is_method = called != NULL && called->is_method && !called->is_static;
+    if (is_method && called->is_implicit && node->child_count == 2)
+        return copy_whole(walk, node);
+    const rs_fact_value object = rs_fact_expression(walk, node->children[0]);
+    const rs_syntax_node *body = NULL;
+    if (called != NULL && !called->is_system && !is_called(walk, called))
+        body = rs_syntax_body(walk->tree, called);
+    if (body != NULL)
+        return follow(walk, node, body, &object);
+    if (is_method)
+        hand_over(walk, &object, node->children[0]);
+    bool is_uniform = called != NULL && !is_method && node->child_count > 1;
+    for (size_t i = 1; i < node->child_count; i++) {
+        const rs_fact_value value = rs_fact_expression(walk, node->children[i]);
+        hand_over(walk, &value, node->children[i]);
+        is_uniform &= value.kind == RS_FACT_NUMBER && rs_form_is_uniform(&value.form);
+    }
+    return is_uniform ? rs_fact_number(rs_form_uniform()) : result;
+}
