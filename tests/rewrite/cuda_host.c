@@ -15,11 +15,20 @@ static const char shim[] =
     "#include <cmath>\n#include <cstdint>\n#include <initializer_list>\n#include "
     "<cstdio>\n#include "
     "<cstdlib>\n#include <cstring>\n"
+    "typedef unsigned char uchar;\n"
+    "#ifdef __CUDACC__\n"
+    "static unsigned char *take(size_t bytes) { void *p = 0; if (cudaMallocManaged(&p, bytes) != "
+    "cudaSuccess) exit(2); memset(p, 0, bytes); return (unsigned char *)p; }\n"
+    "static void give(void *p) { cudaFree(p); }\n"
+    "#define RUN(n, f, ...) (f<<<(n + 31) / 32, 32>>>(__VA_ARGS__), cudaDeviceSynchronize() == "
+    "cudaSuccess ? (void)0 : exit(2))\n"
+    "static bool is_there() { int count = 0; return cudaGetDeviceCount(&count) == cudaSuccess && "
+    "count > 0; }\n"
+    "#else\n"
     "#define __global__\n#define __device__\n#define __host__\n#define __forceinline__ inline\n"
     "#define __restrict__ __restrict\n"
     "struct uint3 { unsigned x, y, z; };\n"
     "static uint3 threadIdx, blockIdx, blockDim = {32, 1, 1}, gridDim = {1, 1, 1};\n"
-    "typedef unsigned char uchar;\n"
     "struct alignas(8) int2 { int x, y; };\nstruct alignas(4) uchar4 { uchar x, y, z, w; };\n"
     "struct alignas(8) float2 { float x, y; };\nstruct float3 { float x, y, z; };\n"
     "struct alignas(16) float4 { float x, y, z, w; };\n"
@@ -29,6 +38,13 @@ static const char shim[] =
     "template <class T> static T atomicMax(T *p, T v) { T old = *p; if (v > old) *p = v; return "
     "old; }\n"
     "template <class T> static T __ldg(const T *p) { return *p; }\n"
+    "static unsigned char *take(size_t bytes) { return (unsigned char *)calloc(1, bytes); }\n"
+    "static void give(void *p) { free(p); }\n"
+    "#define RUN(n, f, ...) for (gridDim.x = (n + 31) / 32, blockIdx.x = 0; blockIdx.x < "
+    "gridDim.x; blockIdx.x++) for (threadIdx.x = 0; threadIdx.x < 32; threadIdx.x++) "
+    "f(__VA_ARGS__)\n"
+    "static bool is_there() { return true; }\n"
+    "#endif\n"
     "static unsigned long long state = 1;\n"
     "static unsigned next() { state = state * 6364136223846793005ull + 1442695040888963407ull; "
     "return (unsigned)(state >> 40); }\n"
@@ -88,8 +104,7 @@ static void add_arrays(rs_text *out, const json_t *const arguments[2])
         out,
         "const size_t S = %lld, T[2] = {%d, %d}, count = sizeof leaves / sizeof leaves[0];\n"
         "for (int n : {1, 31, 32, 100}) { unsigned char *m[2], *w[2];\n"
-        "for (int k = 0; k < 2; k++) { m[k] = (unsigned char *)calloc(n, S); w[k] = (unsigned char "
-        "*)calloc(n, S);\n"
+        "for (int k = 0; k < 2; k++) { m[k] = take(n * S); w[k] = take(n * S);\n"
         "for (int i = 0; i < n; i++) for (size_t l = 0; l < count; l++) { unsigned char *p = m[k] "
         "+ i * S + leaves[l].at; unsigned v = next();\n"
         "if (leaves[l].kind == 'f') { float x = v %% 1000; memcpy(p, &x, 4); } else if "
@@ -109,14 +124,13 @@ static void add_run(rs_text *out, const char *title, const char *type, int numbe
     add_arrays(out, arguments);
     rs_text_format(
         out,
-        "for (blockIdx.x = 0; blockIdx.x < (n + 31u) / 32; blockIdx.x++) for (threadIdx.x = 0; "
-        "threadIdx.x < 32; threadIdx.x++) { gridDim.x = (n + 31u) / 32; o%d::f((o%d::%s *)m[0], "
-        "(o%d::%s *)m[1], n); r%d::f((r%d::%s *)w[0], (r%d::%s *)w[1], n%s%s); }\n"
+        "RUN(n, o%d::f, (o%d::%s *)m[0], (o%d::%s *)m[1], n);\n"
+        "RUN(n, r%d::f, (r%d::%s *)w[0], (r%d::%s *)w[1], n%s%s);\n"
         "for (int k = 0; k < 2; k++) for (int i = 0; i < n; i++) for (size_t l = 0; l < count; "
         "l++) if (memcmp(m[k] + i * S + leaves[l].at, w[k] + place(n, S, T[k], i, leaves[l].at, "
         "leaves[l].size), leaves[l].size)) { printf(\"%s: structure %%d of %%d, byte %%zu of %%c "
         "differs\\n\", i, n, leaves[l].at, \"ab\"[k]); return 1; }\n"
-        "for (int k = 0; k < 2; k++) { free(m[k]); free(w[k]); } } return 0; }\n",
+        "for (int k = 0; k < 2; k++) { give(m[k]); give(w[k]); } } return 0; }\n",
         number, number, type, number, type, number, number, type, number, type,
         is_transformed(arguments[0]) ? ", n" : "", is_transformed(arguments[1]) ? ", n" : "",
         title);
@@ -142,33 +156,42 @@ bool cuda_host_add(rs_text *program, const char *title, const char *source, cons
     return true;
 }
 
-static void run(char *const command[], const char *what)
+/* False: the program says that it cannot run here. */
+static bool run(char *const command[], const char *what)
 {
     rs_text output = RS_TEXT_EMPTY, errors = RS_TEXT_EMPTY;
     int status = -1;
     assert_int_equal(rs_child_run(command, "", 0, &output, &errors, &status), RESTRIDE_OK);
-    if (status != 0)
+    if (status != 0 && status != 77)
         fail_msg("%s: %.3000s%.3000s", what, output.data != NULL ? output.data : "",
                  errors.data != NULL ? errors.data : "");
     rs_text_free(&output);
     rs_text_free(&errors);
+    return status == 0;
 }
 
-/* They differ in what they evaluate first. */
-static char *const compilers[] = {RS_TEST_GXX, RS_TEST_CLANGXX};
+/* They differ in what they evaluate first. With RESTRIDE_TEST_NVCC, nvcc alone: for a card. */
+static const char *compiler_of(int compiler)
+{
+    static const char *const names[] = {RS_TEST_GXX, RS_TEST_CLANGXX};
+    const char *nvcc = getenv("RESTRIDE_TEST_NVCC");
+    if (compiler < 2)
+        return nvcc == NULL && strstr(names[compiler], "NOTFOUND") == NULL ? names[compiler] : NULL;
+    return nvcc;
+}
 
 int cuda_host_next(int compiler)
 {
-    for (compiler++; compiler < 2; compiler++)
-        if (strstr(compilers[compiler], "NOTFOUND") == NULL)
+    for (compiler++; compiler < 3; compiler++)
+        if (compiler_of(compiler) != NULL)
             return compiler;
     return -1;
 }
 
-void cuda_host_run(rs_text *program, const bool *added, int count, int compiler)
+bool cuda_host_run(rs_text *program, const bool *added, int count, int compiler)
 {
     rs_text end = RS_TEXT_EMPTY;
-    rs_text_add_string(&end, "int main() { int wrong = 0;\n");
+    rs_text_add_string(&end, "int main() { int wrong = 0; if (!is_there()) return 77;\n");
     for (int i = 0; i < count; i++)
         if (added == NULL || added[i])
             rs_text_format(&end, "wrong |= run%d();\n", i);
@@ -182,12 +205,26 @@ void cuda_host_run(rs_text *program, const bool *added, int count, int compiler)
     close(descriptor);
     rs_text_free(&end);
     snprintf(executable, sizeof executable, "%s.run", source);
-    char *const compile[] = {
-        compilers[compiler], "-x",   "c++", "-std=c++17", "-O1", "-w", "-fno-strict-aliasing",
-        "-ffp-contract=off", source, "-o",  executable,   NULL};
+    char name[256];
+    snprintf(name, sizeof name, "%s", compiler_of(compiler));
+    char *const by_host[] = {name,
+                             "-x",
+                             "c++",
+                             "-std=c++17",
+                             "-O1",
+                             "-w",
+                             "-fno-strict-aliasing",
+                             "-ffp-contract=off",
+                             source,
+                             "-o",
+                             executable,
+                             NULL};
+    char *const by_nvcc[] = {name,          "-x",   "cu", "-std=c++17", "-arch=sm_80", "-w",
+                             "-fmad=false", source, "-o", executable,   NULL};
     char *const execute[] = {executable, NULL};
-    run(compile, "the compiler");
-    run(execute, "the kernels");
+    assert_true(run(compiler < 2 ? by_host : by_nvcc, "the compiler"));
+    bool ran = run(execute, "the kernels");
     unlink(source);
     unlink(executable);
+    return ran;
 }

@@ -19,11 +19,12 @@ bool cuda_host_add(rs_text *program, const char *title, const char *source, cons
                    const json_t *reply, int number);
 
 /* The compilers that there are: the first comes with -1, the next with its number; -1 at the end.
- */
+ * With RESTRIDE_TEST_NVCC it is that program alone, for a card. */
 int cuda_host_next(int compiler);
 
 /* Compiles the program of the kernels [0, count), of which `added` says which are there (NULL:
- * all), and runs it; fails the test with what it says. */
-void cuda_host_run(rs_text *program, const bool *added, int count, int compiler);
+ * all), and runs it; fails the test with what it says. False: it was compiled only, for want of a
+ * card. */
+bool cuda_host_run(rs_text *program, const bool *added, int count, int compiler);
 
 #endif

@@ -267,7 +267,7 @@ static void test_same_results(void **state)
     for (int i = 0; i < COUNT; i++)
         add_case(&out, &cases[i], i, i % 3 == 0 ? 7 : 32);
     for (int c = cuda_host_next(-1); c >= 0; c = cuda_host_next(c))
-        cuda_host_run(&out, NULL, COUNT, c);
+        assert_true(cuda_host_run(&out, NULL, COUNT, c));
     rs_text_free(&out);
 }
 
