@@ -1,6 +1,6 @@
 /*
- * Exchange in place: see redistribution.h. Two chunks are under way. While one of them travels, the
- * one before it is copied from the scratch memory to where its like has left.
+ * Exchange in place: see redistribution.h. Two chunks are under way. While one travels, the one
+ * before it is copied from scratch memory to the place that a chunk of the same step has left.
  */
 #include "distributed/redistribution.h"
 

@@ -136,7 +136,7 @@ static restride_status take_groups(rs_sequence *s, size_t offset, size_t rows, s
     return take_apart(s, offset, rows, parts, part_count);
 }
 
-/* The groups of whole turns come before their like of the last one. */
+/* The groups of whole turns come before those of the last turn. */
 static restride_status join_tails(rs_sequence *s, size_t offset, size_t rows, size_t periods,
                                   size_t inner, const group_list *turn, const group_list *tail,
                                   group_list *all)

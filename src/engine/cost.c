@@ -96,13 +96,13 @@ double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes)
 
 enum { FLAG_BITS = 32, CLAIM_WORD = 8, MOST_CLAIM_WORDS = 64 };
 
-/* A super-element on chip, and the answer to a question. */
+/* Whether a super-element has room on chip, beside the answer to a claim. */
 static bool is_held(const rs_transpose_task *task, size_t chip_bytes)
 {
     return task->unit + CLAIM_WORD <= chip_bytes;
 }
 
-/* A thread holds an element of a tile. */
+/* Whether a thread can hold an element of a tile. */
 static bool is_followed(const rs_transpose_task *task)
 {
     size_t word = rs_size_gcd(rs_size_gcd(task->unit, task->offset), CLAIM_WORD);
@@ -116,7 +116,7 @@ static size_t flag_bytes(size_t flags)
     return (flags / FLAG_BITS + 1) * sizeof(uint32_t);
 }
 
-/* Those of a tile are all on chip, with one word in 32 more where they are padded. */
+/* Whether all flags of a tile have room on chip, with one word in 32 more where they are padded. */
 static bool has_room_for_flags(const rs_transpose_task *task, size_t chip_bytes)
 {
     size_t spreading = task->spreading > 1 ? task->spreading : 1;

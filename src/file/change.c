@@ -71,7 +71,7 @@ static restride_status allocate(rs_change *change, size_t tasks, size_t pieces)
                                                            : RESTRIDE_OK;
 }
 
-/* Behind the others, with its pieces at `pieces`; returns where the next ones go. */
+/* Adds a task behind the others, with its pieces at `pieces`; returns where the next ones go. */
 static rs_piece *add_task(rs_change *change, const rs_transpose_task *task, rs_piece *pieces)
 {
     rs_transpose_task *own = &change->tasks[change->task_count++];
@@ -82,7 +82,7 @@ static rs_piece *add_task(rs_change *change, const rs_transpose_task *task, rs_p
     return pieces + task->piece_count;
 }
 
-/* Records of a last tile that is not full are a stage of their own; each tile is. */
+/* A last tile that is not full becomes a task of its own. */
 static size_t split_tail(const rs_transpose_task *task, rs_transpose_task parts[2])
 {
     bool whole = task->tail == 0 || task->piece_count == 0;

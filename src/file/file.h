@@ -46,7 +46,7 @@ void rs_file_begin_sync(const rs_file *file);
 restride_status rs_file_sync(const rs_file *file);
 restride_status rs_file_sync_all(const rs_file *file);
 
-/* By what a file is known again. The device's number may change when a machine starts. */
+/* What a file is recognised by. The device's number may change when a machine starts. */
 typedef struct {
     uint64_t device;
     uint64_t inode;

@@ -110,7 +110,7 @@ bool rs_journal_finished(const rs_journal *journal);
 
 /*
  * Makes a journal that keeps nothing: steps go straight into the file, whose owner synchronises it
- * at the end, and an interruption is final. What has to pass through a stash cannot.
+ * at the end, and an interruption is final. Steps that need a stash cannot go so.
  */
 restride_status rs_journal_create_idle(rs_journal **journal, const rs_file *file,
                                        const rs_journal_contents *contents);

@@ -138,7 +138,7 @@ void rs_journal_get_ranges(rs_journal_range ranges[], size_t count, const unsign
 
 /* ---- checksums ---- */
 
-/* Fewer bytes than a word, as one. */
+/* Fewer bytes than a word, as a word. */
 static uint64_t get_rest(const unsigned char *bytes, size_t count)
 {
     unsigned char word[RS_JOURNAL_WORD_BYTES] = {0};

@@ -1,4 +1,4 @@
-/* Opens a journal: whether it is whole and of this change, and its latest step. */
+/* Opens a journal: checks that it is whole and of this change, and reads its latest step. */
 #include "base/arithmetic.h"
 #include "base/owner.h"
 #include "file/journal_state.h"
@@ -220,7 +220,7 @@ static restride_status recover(rs_journal *journal)
     return status;
 }
 
-/* Whom the journal may come from, and that no other run has it. */
+/* Checks whom the journal comes from, and that no other run has it. */
 static restride_status claim(rs_journal *journal)
 {
     struct stat status;
@@ -265,8 +265,8 @@ bool rs_journal_finished(const rs_journal *journal)
 }
 
 /*
- * What a step is about to change counts as it will be. A sum that differs says that somebody else
- * has written to the file: a backup, most of all.
+ * Sums the file as it will be after the step. Another sum means that somebody else wrote to the
+ * file, most likely a backup.
  */
 restride_status rs_journal_check_content(const rs_journal *journal, uint64_t content)
 {

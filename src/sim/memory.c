@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a read finds what it needs, the farthest of its lines. */
+/* Where a read finds the farthest of its lines. */
 typedef enum { IN_L1, IN_L2, IN_MEMORY, LEVELS } level;
 
 /* What a processor did. */
@@ -23,12 +23,12 @@ typedef struct {
 typedef struct {
     rs_sim_touch touches[2 * RS_SIM_MOST_LANES];
     size_t count;   /* of touches; 0: no access waits */
-    uint64_t first; /* number of a line, which distances are from */
+    uint64_t first; /* the line that distances count from */
     size_t processor;
     bool writes;
 } access;
 
-/* What the host's own caches hold so near that there is no need to fetch it early. */
+/* What the host's own caches hold near enough that nothing needs to be fetched early. */
 enum { NEAR_BYTES = 256 << 10 };
 
 struct rs_sim_memory {
@@ -61,7 +61,8 @@ static bool make_l1(rs_sim_memory *memory)
     return memory->l1 != NULL;
 }
 
-/* Between the rows of the description on straight lines, beyond the last one on its own. */
+/* Interpolates linearly between the rows of the description; the last line goes on beyond its end.
+ */
 static double cost_of(const rs_sim_device *device, double lines)
 {
     size_t i = 1;
@@ -92,7 +93,7 @@ static bool make_parts(rs_sim_memory *memory)
            rs_sim_cache_make(&memory->l2, &memory->device->l2) && make_costs(memory);
 }
 
-/* That sets take on the host. */
+/* The bytes that sets take on the host. */
 static size_t bytes_of(const rs_sim_cache *cache, size_t count)
 {
     return cache != NULL ? count * cache->sets * cache->stride : 0;

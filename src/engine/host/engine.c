@@ -13,7 +13,7 @@ enum {
     HUGE_PAGE_BYTES = 2 << 20,
     DEFAULT_CHIP_BYTES = 256 << 10,
     SERIAL_BYTES = 1 << 20,
-    STAGE_PART = 4, /* of which a thread in a stage costs more than it gives */
+    STAGE_PART = 4, /* a stage of less than serial_bytes / 4 has one thread */
     MOST_TILE_BYTES = 4 << 20,
     MOST_THREADS = 256
 };
@@ -66,7 +66,7 @@ static const rs_host_method methods[] = {
                                  rs_host_columns_prepare, rs_host_columns_work},
 };
 
-/* Of what a stage moves as a whole. */
+/* The bytes of what a stage moves as a whole. */
 static size_t element_bytes(const rs_transpose_task *task)
 {
     bool matrices = task->method == RS_TRANSPOSE_FUSED;

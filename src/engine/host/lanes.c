@@ -156,13 +156,13 @@ static void next_item(chain_items *items, const rs_host_field *f)
     }
 }
 
-/* The part that a lane turns to first: the slices of long elements want to stay together. */
+/* The part that a lane turns to first: slices of long elements stay together. */
 INLINE size_t turn_of(const rs_host_field *f, size_t number)
 {
     return f->slices == 1 ? number : 0;
 }
 
-/* Of one of the parts; false when there is no chain left. */
+/* Begins the next chain of a part; false when none is left in any. */
 INLINE bool begin_chain(const rs_host_field *f, lane *l, chain_items parts[PARTS], size_t turn)
 {
     chain_items *items = &parts[turn % PARTS];

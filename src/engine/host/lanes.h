@@ -32,8 +32,8 @@ typedef struct {
 
 void rs_host_field_cut(rs_host_field *field, const rs_host_cycles *cycles, size_t unit);
 
-/* Move the share of member `index` of `count`, of all chains or of all whole cycles. The lanes of a
- * thread move neighbouring slices of one element. */
+/* Move the share of one member, `index` of `count`, in all chains or in all whole cycles. The lanes
+ * of a thread move neighbouring slices of one element. */
 typedef void rs_host_move_share(const rs_host_field *field, size_t index, size_t count);
 
 typedef struct {
