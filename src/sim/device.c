@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 extern const char rs_sim_device_gtx480[], rs_sim_device_t10[], rs_sim_device_k20[],
-    rs_sim_device_h100[], rs_sim_device_h100_probe[];
+    rs_sim_device_h100[], rs_sim_device_h100_probe[], rs_sim_device_h200[];
 
 static const struct {
     const char *name;
@@ -20,7 +20,8 @@ static const struct {
                {"t10", rs_sim_device_t10},
                {"k20", rs_sim_device_k20},
                {"h100", rs_sim_device_h100},
-               {"h100-probe", rs_sim_device_h100_probe}};
+               {"h100-probe", rs_sim_device_h100_probe},
+               {"h200", rs_sim_device_h200}};
 enum { SHIPPED = sizeof shipped / sizeof shipped[0] };
 
 const char *rs_sim_device_text(const char *name)

@@ -16,7 +16,7 @@ grep -q '</svg>' "$work/load.svg" || complain "no picture was drawn"
 
 expect 0 "$restride" sim --devices
 says out '^gtx480 +NVIDIA'
-for device in gtx480 t10 k20 h100 h100-probe; do
+for device in gtx480 t10 k20 h100 h100-probe h200; do
     expect 0 "$restride" sim --show-device $device
     sed 's/^channels = .*/channels = 3/' "$work/out" >"$work/$device.ini"
     expect 0 "$restride" sim --dims 'i:20000 f:8' --layout 'i f' --device "$work/$device.ini"

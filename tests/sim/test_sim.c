@@ -98,7 +98,7 @@ static void shipped_devices_are_sound(void **state)
         const char *name = rs_sim_device_name(count);
         assert_int_equal(rs_sim_device_parse(&device, rs_sim_device_text(name), name), RESTRIDE_OK);
     }
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 6);
     assert_null(rs_sim_device_text("no such device"));
 }
 
