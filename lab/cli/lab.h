@@ -21,6 +21,10 @@ int rs_lab_figures(int argc, char **argv);
 /* Layouts of structured grids over their sizes, on a device. */
 int rs_lab_grids(int argc, char **argv);
 
+/* What the judge foretells of layouts beside what a device measures; built with configuration files
+ * and an engine of a device. */
+int rs_lab_judge(int argc, char **argv);
+
 /* Published tables of access patterns beside what the analyzer finds; only built with it. */
 int rs_lab_patterns(int argc, char **argv);
 

@@ -12,6 +12,10 @@ static const rs_cli_verb verbs[] = {
     {"grids", rs_lab_grids, "structured grids in several layouts over their sizes, on a device",
      NULL},
     {"probe", rs_lab_probe, "the bits of addresses that steer a device's memory", NULL},
+#ifdef RESTRIDE_HAVE_CONFIG
+    {"judge", rs_lab_judge, "what the judge foretells of layouts, beside what a device measures",
+     NULL},
+#endif
 #endif
 #ifdef RESTRIDE_HAVE_ANALYZE
     {"patterns", rs_lab_patterns,

@@ -1,0 +1,215 @@
+/* The judge: what is counted against its definition, and what it says of measured programs. */
+#include "cmocka_all.h"
+#include "judge/model.h"
+#include "lab/cli/judge.h"
+
+#include <string.h>
+
+static uint32_t state = 1;
+
+static uint32_t next(uint32_t below)
+{
+    state = state * 1664525U + 1013904223U;
+    return (state >> 8) % below;
+}
+
+enum { SPACE = 1 << 14, ROUNDS = 100000 };
+
+/* Units with a byte that some lane touches, byte by byte. */
+static size_t count_units(const uint64_t addresses[], size_t bytes, size_t unit)
+{
+    static unsigned char touched[SPACE];
+    size_t units = 0;
+    memset(touched, 0, sizeof touched);
+    for (int lane = 0; lane < RS_JUDGE_LANES; lane++)
+        memset(touched + addresses[lane], 1, bytes);
+    for (size_t u = 0; u < SPACE; u += unit)
+        units += memchr(touched + u, 1, unit) != NULL;
+    return units;
+}
+
+static size_t count_conflicts(const uint64_t addresses[], size_t bytes)
+{
+    static unsigned char touched[SPACE];
+    size_t most = 0;
+    memset(touched, 0, sizeof touched);
+    for (int lane = 0; lane < RS_JUDGE_LANES; lane++)
+        memset(touched + addresses[lane], 1, bytes);
+    for (size_t bank = 0; bank < 32; bank++) {
+        size_t words = 0;
+        for (size_t at = 4 * bank; at < SPACE; at += 128)
+            words += memchr(touched + at, 1, 4) != NULL;
+        most = words > most ? words : most;
+    }
+    return most;
+}
+
+static void units_are_those_that_bytes_lie_in(void **unused)
+{
+    static const size_t widths[] = {1, 2, 4, 8, 16};
+    (void)unused;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t addresses[RS_JUDGE_LANES];
+        size_t bytes = widths[next(5)];
+        uint32_t stride = next(400), base = next(256);
+        for (uint32_t lane = 0; lane < RS_JUDGE_LANES; lane++)
+            addresses[lane] = round % 2 == 0 ? base + lane * stride : next(SPACE - 16);
+        assert_int_equal(rs_judge_units(addresses, RS_JUDGE_LANES, bytes, RS_JUDGE_SECTOR),
+                         count_units(addresses, bytes, RS_JUDGE_SECTOR));
+        assert_int_equal(rs_judge_units(addresses, RS_JUDGE_LANES, bytes, RS_SIM_LINE),
+                         count_units(addresses, bytes, RS_SIM_LINE));
+        if (round % 8 == 0)
+            assert_int_equal(rs_judge_conflicts(addresses, RS_JUDGE_LANES, bytes),
+                             count_conflicts(addresses, bytes));
+    }
+}
+
+/* An array of words in which each word is a field. */
+static rs_judge_argument array_of(rs_judge_lanes lanes, int words, int group)
+{
+    rs_judge_argument a = {.name = "p",
+                           .element = 4 * words,
+                           .count = 1 << 15,
+                           .lanes = lanes,
+                           .group = group,
+                           .visits = 1,
+                           .reads = true,
+                           .field_count = words};
+    for (int f = 0; f < words; f++)
+        a.fields[f] = (rs_judge_field){4 * f, 4};
+    return a;
+}
+
+/* Every layout puts each field at a place of its own, and leaves no gap in whole tiles. */
+static void layouts_are_permutations(void **unused)
+{
+    static const rs_judge_layout layouts[] = {{1, 1, false},  {0, 1, false},  {8, 1, false},
+                                              {32, 1, false}, {32, 4, false}, {16, 3, false},
+                                              {1, 1, true}};
+    enum { ELEMENTS = 32 * 12, WORDS = 5 };
+    (void)unused;
+    for (size_t l = 0; l < sizeof layouts / sizeof layouts[0]; l++) {
+        bool seen[ELEMENTS * WORDS] = {false};
+        rs_judge_argument a = array_of(RS_LANES_ONE, WORDS, 1);
+        a.count = ELEMENTS;
+        for (int i = 0; i < ELEMENTS; i++)
+            for (int f = 0; f < WORDS; f++) {
+                uint64_t at = rs_judge_address(&a, &layouts[l], i, f);
+                assert_int_equal(at % 4, 0);
+                assert_in_range(at / 4, 0, ELEMENTS * WORDS - 1);
+                assert_false(seen[at / 4]);
+                seen[at / 4] = true;
+            }
+    }
+}
+
+/* More fields touch no less of anything, in any layout and class. */
+static void more_fields_touch_no_less(void **unused)
+{
+    static const rs_judge_layout layouts[] = {
+        {1, 1, false}, {0, 1, false}, {32, 1, false}, {32, 4, false}};
+    (void)unused;
+    for (int lanes = RS_LANES_ONE; lanes <= RS_LANES_WALK; lanes++)
+        for (size_t l = 0; l < 4 && lanes != RS_LANES_WITHIN; l++) {
+            rs_judge_traffic before = {.requests = 0}, t;
+            for (int used = 1; used <= 18; used++) {
+                rs_judge_argument a =
+                    array_of((rs_judge_lanes)lanes, 18, lanes == RS_LANES_GROUP ? 4 : 1);
+                a.field_count = used;
+                assert_true(rs_judge_count(&t, &a, &layouts[l]));
+                assert_true(t.requests >= before.requests && t.sectors >= before.sectors &&
+                            t.lines >= before.lines && t.fresh >= before.fresh &&
+                            t.fetches >= before.fetches);
+                before = t;
+            }
+        }
+}
+
+/* One element a lane: in tiles of 32 and more each load is as many sectors as it has bytes, which
+ * no layout can undercut; the structures need no fewer. */
+static void tiles_need_the_fewest_sectors(void **unused)
+{
+    (void)unused;
+    for (int words = 1; words <= 80; words++) {
+        rs_judge_argument a = array_of(RS_LANES_ONE, words, 1);
+        rs_judge_traffic aos, tile;
+        assert_true(rs_judge_count(&aos, &a, &rs_judge_aos));
+        for (int width = 32; width <= 128; width *= 2) {
+            assert_true(rs_judge_count(&tile, &a, &(rs_judge_layout){.tile = width, .group = 1}));
+            assert_true(tile.sectors == 4.0 * words && tile.requests == words);
+            assert_true(aos.sectors >= tile.sectors && aos.lines >= tile.lines);
+        }
+        assert_true(aos.sectors == words * (words < 8 ? 4.0 * words : 32.0));
+        assert_true(aos.conflicts >= tile.conflicts);
+    }
+}
+
+/* A gain is promised only from 10 % on; nothing is offered where lanes share elements. */
+static void little_is_left_alone(void **unused)
+{
+    rs_judge_device device;
+    (void)unused;
+    assert_int_equal(rs_judge_read_device(&device, "h200"), RESTRIDE_OK);
+    for (int lanes = RS_LANES_ONE; lanes <= RS_LANES_UNKNOWN; lanes++)
+        for (int words = 1; words <= 80; words += 3) {
+            rs_judge_kernel kernel = {.name = "k", .argument_count = 2};
+            rs_judgement found[RS_JUDGE_MOST_ARGUMENTS];
+            double gain;
+            kernel.arguments[0] = array_of((rs_judge_lanes)lanes, words, 1);
+            kernel.arguments[0].writes = words % 2 == 0;
+            kernel.arguments[1] = array_of(RS_LANES_ONE, 1, 1);
+            assert_int_equal(rs_judge(&kernel, &device, found, &gain), RESTRIDE_OK);
+            bool changes = found[0].layout.tile != 1 || found[0].layout.split;
+            assert_true(gain >= 1 && found[0].gain >= 1 && found[0].reason != NULL);
+            assert_true(changes ? gain >= 1.10 : gain == 1);
+            if (words <= 4 || lanes == RS_LANES_WITHIN || lanes == RS_LANES_UNKNOWN)
+                assert_false(changes);
+            assert_false(found[1].layout.tile != 1);
+        }
+}
+
+/* What the programs of restride-lab judge did on an H200. */
+static void programs_are_judged_as_measured(void **unused)
+{
+    static const struct {
+        const char *name;
+        bool gains;
+        int group;
+    } programs[] = {{"gibbs", true, 1},
+                    {"dslash", true, 4},
+                    {"projectile", true, 1},
+                    {"nbody, 16 k", true, 1},
+                    {"nbody, many threads", false, 1},
+                    {"black-scholes", true, 1},
+                    {"xsbench", false, 1},
+                    {"su3", false, 1},
+                    {"particles", true, 1},
+                    {"lbm", true, 1}};
+    rs_judge_device device;
+    (void)unused;
+    assert_int_equal(rs_judge_read_device(&device, "h200"), RESTRIDE_OK);
+    for (size_t i = 0; i < rs_judge_rows(0); i++) {
+        rs_judge_row row = rs_judge_row_at(i, 1, 1);
+        rs_judge_kernel kernel;
+        rs_judgement found[RS_JUDGE_MOST_ARGUMENTS];
+        double gain;
+        rs_judge_row_kernel(&row, &kernel);
+        assert_int_equal(rs_judge(&kernel, &device, found, &gain), RESTRIDE_OK);
+        assert_string_equal(row.name, programs[i].name);
+        assert_int_equal(gain >= 1.10, programs[i].gains);
+        assert_int_equal(found[0].layout.group, programs[i].group);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_are_those_that_bytes_lie_in),
+        cmocka_unit_test(layouts_are_permutations),
+        cmocka_unit_test(more_fields_touch_no_less),
+        cmocka_unit_test(tiles_need_the_fewest_sectors),
+        cmocka_unit_test(little_is_left_alone),
+        cmocka_unit_test(programs_are_judged_as_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
