@@ -7,8 +7,6 @@
 #include "console/bench_device.h"
 #include "console/engines.h"
 #include "console/fail.h"
-#include "console/json.h"
-#include "console/numbers.h"
 #include "console/options.h"
 #include "console/progress.h"
 #include "engine/device/device.h"
@@ -45,7 +43,7 @@ static const char usage[] =
     "  restride-lab judge --engine cuda --seed 7 --out times.json --svg judge.svg\n";
 
 typedef struct {
-    rs_bench_device_options on;
+    rs_bench_options on;
     const char *model;
     size_t rows, seed, shrink;
     const char *part, *out, *from, *svg;
@@ -268,15 +266,15 @@ int rs_lab_judge(int argc, char **argv)
 {
     static const rs_cli_option table[] = {
         RS_BENCH_DEVICE_OPTIONS(judge_options),
-        RS_CLI_TEXT("model", judge_options, model),
-        RS_CLI_COUNT("rows", judge_options, rows, 0, 100000),
-        RS_CLI_COUNT("seed", judge_options, seed, 0, 100000),
-        RS_CLI_COUNT("shrink", judge_options, shrink, 1, 1024),
-        RS_CLI_TEXT("part", judge_options, part),
-        RS_CLI_TEXT("out", judge_options, out),
-        RS_CLI_TEXT("from", judge_options, from),
-        RS_CLI_TEXT("svg", judge_options, svg),
-        RS_CLI_FLAG("markdown", judge_options, markdown),
+        {RS_CLI_TEXT("model", judge_options, model)},
+        {RS_CLI_COUNT("rows", judge_options, rows, 0, 100000)},
+        {RS_CLI_COUNT("seed", judge_options, seed, 0, 100000)},
+        {RS_CLI_COUNT("shrink", judge_options, shrink, 1, 1024)},
+        {RS_CLI_TEXT("part", judge_options, part)},
+        {RS_CLI_TEXT("out", judge_options, out)},
+        {RS_CLI_TEXT("from", judge_options, from)},
+        {RS_CLI_TEXT("svg", judge_options, svg)},
+        {RS_CLI_FLAG("markdown", judge_options, markdown)},
         {0},
     };
     if (rs_cli_helps(argc, argv, usage))

@@ -5,6 +5,7 @@
 #include "analyze/deep.h"
 #include "analyze/dependence.h"
 #include "analyze/discover.h"
+#include "analyze/lanes.h"
 #include "analyze/memory.h"
 #include "analyze/program.h"
 #include "analyze/vector.h"
@@ -261,6 +262,22 @@ static void choose_threads(const analysis *a, const rs_unit *unit, const rs_depe
 
 /* ---- a unit ---- */
 
+static restride_status add_judgement(const analysis *a, const rs_accesses *accesses, json_t *entry)
+{
+    const char *device = json_string_value(json_object_get(a->request, "device"));
+    const int64_t *fixed = accesses->unit->group, *given = a->device.group;
+    const int64_t *group = fixed[0] > 0 ? fixed : given;
+    int64_t threads = 1;
+    for (int d = 0; d < 3; d++)
+        threads *= group[d] > 0 ? group[d] : 1;
+    json_t *judgement = NULL;
+    restride_status status = rs_kernel_judge(accesses, group[0] > 0 ? threads : 0,
+                                             device != NULL ? device : "h200", &judgement);
+    if (status == RESTRIDE_OK)
+        json_object_set_new(entry, "judgement", judgement);
+    return status;
+}
+
 static restride_status describe_unit(analysis *a, rs_unit *unit)
 {
     rs_dependence *dependences = NULL;
@@ -288,6 +305,8 @@ static restride_status describe_unit(analysis *a, rs_unit *unit)
                       describe_groups(&accesses, groups, group_count));
         if (entry == NULL || json_array_append_new(a->units, entry) != 0)
             status = rs_fail_memory("the analysis");
+        else if (unit->kernel)
+            status = add_judgement(a, &accesses, entry);
     }
     rs_vector_groups_free(groups, group_count);
     rs_dependences_free(dependences, unit->loop_count);

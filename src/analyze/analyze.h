@@ -9,6 +9,7 @@
  *                      one or two loops of a nest that carry nothing
  *   warp, burst, constant  integers  threads together, bytes a transaction, bytes of constant
  * memory
+ *   device    string   that layouts are judged for, one of restride sim (h200)
  *   group     array    threads of a work-group along x, y, z (128; for transactions any)
  *   active, steering  integers  work-groups that run at once (32), steering bits of the address (8)
  *
@@ -25,6 +26,9 @@
  *     references [{array, text, line, read, write, atomic, member, loop, columns: [{name, between,
  *                 auxiliary}], matrix: [[text]], offset: [text], classes, divided, approximated,
  *                 guarded, transactions, exact, stride}]
+ *     judgement {device, gain, arguments: [{array, element, touched, class, lanes, group, record,
+ *                 layout, meaning, gain, reason, requests, sectors_now, sectors_then,
+ *                 candidates: [{layout, gain}]}]} of kernels: judge/judge.h
  *     groups    [{loop, line, target, verdict, reason, instances, vectorizable, qv,
  *                 rules: [{reference, rule, matrix, shift}], left_out: [reference]}]
  *   }

@@ -441,11 +441,14 @@ void rs_analysis_html(rs_text *page, const json_t *reply)
     rs_page_escaped(page, rs_page_string(reply, "file"));
     rs_text_format(page, ": access patterns</title>\n<style>%s%s</style></head><body>\n",
                    rs_page_style, rs_analyze_style);
-    rs_text_add_string(page, "<h1>Access patterns of ");
+    rs_text_add_string(page, "<h1>");
     rs_page_escaped(page, rs_page_string(reply, "file"));
+    rs_text_add_string(page, "</h1>\n");
+    rs_judgement_html(page, reply);
     rs_text_format(
         page,
-        "</h1>\n<p class=\"soft\">%s. Columns of M that are between threads are shaded, "
+        "<h1>Access patterns</h1>\n<p class=\"soft\">%s. Columns of M that are between threads are "
+        "shaded, "
         "auxiliary terms slanted. The pictures show the last two dimensions near the "
         "first element touched: <span class=\"legend\">thread "
         "<span style=\"background:#14746f\"></span>0<span "

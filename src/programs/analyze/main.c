@@ -160,6 +160,7 @@ static int read_options(int argc, char **argv, settings *s)
         {RS_CLI_JSON("group", settings, request, put_group),
          .takes = "the threads of a work-group, X,Y,Z"},
         {RS_CLI_JSON("along", settings, request, put_text)},
+        {RS_CLI_JSON("device", settings, request, put_text)},
         {RS_CLI_JSON("layout", settings, request, put_layout),
          .takes = "a grid's name, a colon and its layout"},
         {RS_CLI_JSON("set", settings, request, put_assignment), .takes = assignment},

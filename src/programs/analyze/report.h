@@ -11,6 +11,10 @@
 void rs_analysis_text(rs_text *text, const json_t *reply);
 void rs_analysis_html(rs_text *text, const json_t *reply);
 
+/* The part of both that comes first: which layouts gain. */
+void rs_judgement_text(rs_text *text, const json_t *reply);
+void rs_judgement_html(rs_text *page, const json_t *reply);
+
 /* Asks the rewriter what it would do of the layouts that an analysis of this request advises. What
  * it would keep becomes the array's `kept_advice`: the advice with reason, file and line. */
 restride_status rs_advice_check(const json_t *request, json_t *analysis);

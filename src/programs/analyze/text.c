@@ -204,6 +204,7 @@ void rs_analysis_text(rs_text *text, const json_t *reply)
     json_t *value;
     rs_text_format(text, "%s (%s)\n", rs_page_string(reply, "file"),
                    rs_page_string(reply, "language"));
+    rs_judgement_text(text, reply);
     json_array_foreach(json_object_get(reply, "units"), i, value) add_unit(text, value);
     if (json_array_size(json_object_get(reply, "units")) == 0)
         rs_text_add_string(text, "No kernel and no loop that touches an array was found.\n");
