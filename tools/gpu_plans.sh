@@ -2,7 +2,7 @@
 # usage: tools/gpu_plans.sh BUILD opencl|cuda [DEVICE]
 #        tools/gpu_plans.sh BUILD first
 # "first" times the first plans of thirteen kinds, each in a process of its own: through CUDA with the kernels that BUILD has
-# compiled, without them, and again with what that has left in the cache; through OpenCL with an empty cache of the driver's
+# compiled (-DRESTRIDE_CUDA_ARCHITECTURES=90), without them, and again with what that has left in the cache; through OpenCL with an empty cache of the driver's
 # and again. At last 10,000 random problems, each planned twice by CUDA.
 # Otherwise the table of lab/docs/performance.md on plans: the shapes as float32, the papers' six as float64, and four of them
 # once more with wisdom, which is measured before and thrown away at the end. SMALL=yes tries it out with small arrays.
