@@ -230,6 +230,7 @@ def main():
     parser.add_argument("--sample", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", nargs="+", default=["layout", "transpose", "engine/host", "engine/device", "engine"])
+    parser.add_argument("--files", default="", help="a pattern: of the files of these rooms, those that have it in their names")
     parser.add_argument("--tests", required=True, help="a pattern of names of tests, as for ctest -R")
     parser.add_argument("--folder", type=Path, default=ROOT / "build-mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -246,7 +247,7 @@ def main():
 
     commands, every = {}, []
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        if room_of(Path(entry["file"]), folder / "tree") not in options.rooms:
+        if room_of(Path(entry["file"]), folder / "tree") not in options.rooms or not re.search(options.files, entry["file"]):
             continue
         path = ROOT / Path(entry["file"]).relative_to(folder / "tree")
         if path in commands:
