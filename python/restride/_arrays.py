@@ -16,7 +16,7 @@ from ._plan import (
     deliver,
     element_layouts,
     permute_operand,
-    run,
+    run_once,
 )
 from ._records import split
 
@@ -150,6 +150,6 @@ def convert(
     if needed != on.nbytes:
         raise Error(f"The layouts take {needed} bytes, and {on.facts.what} has {on.nbytes}.")
     result = on.whole()
-    ended = run(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else Ended()
+    ended = run_once(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else Ended()
     converted: _Array = deliver(on.finished(result), ended, "The conversion")
     return converted

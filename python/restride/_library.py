@@ -203,8 +203,12 @@ class Handle:
         self.pointer = pointer
         self.process = os.getpid()
         self._needs = needs
-        finalizer = weakref.finalize(self, _destroy, destroy, pointer, self.process)
-        finalizer.atexit = False
+        self._finalizer = weakref.finalize(self, _destroy, destroy, pointer, self.process)
+        self._finalizer.atexit = False
+
+    def free(self) -> None:
+        """Destroys it now, where nobody else has it. Python would ignore a Ctrl-C while it does so by itself."""
+        self._finalizer()
 
     def __reduce__(self) -> Any:
         raise Error("An object of the library stays in its process and has no copies; make another one.")

@@ -163,6 +163,14 @@ def run(handle: Handle, on: Operand, progress: Any) -> Ended:
     return ended
 
 
+def run_once(handle: Handle, on: Operand, progress: Any) -> Ended:
+    """Runs a plan that nobody else has, and frees it."""
+    with _library.HoldInterrupt() as held:
+        ended = run(handle, on, progress)
+        handle.free()
+    return ended._replace(held=ended.held or held.seen)
+
+
 def _run_short(move: Move, on: Operand, options: Options) -> None:
     """In one call of the library, whose engine keeps the plans: making one takes as long as such a run."""
     rank, unit = len(move.dims), on.facts.itemsize
@@ -204,7 +212,7 @@ def permute_operand(on: Operand, axes: Tuple[int, ...], order: str, options: Opt
         if on.queue is None and on.nbytes < _library.SHORT and progress is False:
             _run_short(move, on, options)
         else:
-            ended = run(permutation(on.queue, move, on.facts.itemsize, options), on, progress)
+            ended = run_once(permutation(on.queue, move, on.facts.itemsize, options), on, progress)
     return deliver(on.finished(result), ended, "The transposition")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._library import Ended, Error
 from ._operands import NumpyOperand
-from ._plan import Options, changeable, check_options, conversion, deliver, layout_pair, run
+from ._plan import Options, changeable, check_options, conversion, deliver, layout_pair, run_once
 
 _MOST_PARTS = 4096  # members of a record, as the library takes it
 
@@ -80,7 +80,7 @@ class Columns(MutableMapping[str, Any]):
         if count < 2 or len(self._parts.parts) < 2:
             return Ended()
         layouts = layout_pair(self._parts.dimensions(count), source, target)
-        return run(conversion(None, layouts, 0, self._on.nbytes, self._options), self._on, progress)
+        return run_once(conversion(None, layouts, 0, self._on.nbytes, self._options), self._on, progress)
 
     def _separate(self, progress: Any) -> Ended:
         self._views = {name: self._view(name) for name in self.dtype.names or ()}

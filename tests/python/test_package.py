@@ -448,6 +448,25 @@ print(pressed, sentence)
         self.assertEqual((told.returncode, told.stderr), (0, ""), told.stderr)
         self.assertRegex(told.stdout, r"^(1 The transposition was interrupted and has been brought to its end|2)")
 
+    def test_ctrl_c_while_the_plan_is_freed(self):
+        code = """
+import os, signal, numpy as np, restride as rs
+signal.signal(signal.SIGINT, signal.default_int_handler)
+destroy = rs._library._destroy
+def pressed(function, *arguments):
+    if function is rs._library.library.restride_plan_destroy:
+        os.kill(os.getpid(), signal.SIGINT)
+    destroy(function, *arguments)
+rs._library._destroy = pressed
+for call in (rs.transpose, lambda a: rs.convert(a, 'i:1000 j:2000', 'i j', 'j i')):
+    try:
+        call(np.zeros((1000, 2000)))
+    except rs.Interrupted as stop:
+        print(stop.result.size)
+"""
+        told = in_child(code)
+        self.assertEqual((told.stdout, told.stderr), ("2000000\n2000000\n", ""))
+
     def test_progress(self):
         told = []
         a = rs.transpose(np.zeros((3000, 2000)), progress=lambda done, total: told.append((done, total)))
