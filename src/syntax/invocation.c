@@ -185,14 +185,16 @@ static restride_status add_cuda(rs_invocation *invocation, rs_arguments *argumen
 
 /* ---- the other languages ---- */
 
-static void add_opencl(rs_arguments *arguments, const rs_syntax_options *options)
+static void add_opencl(rs_arguments *arguments, const rs_syntax_options *options,
+                       unsigned address_bits)
 {
     rs_arguments_add(arguments, "-x");
     rs_arguments_add(arguments, "cl");
     rs_arguments_add(arguments, "-cl-std=%s",
                      options->standard != NULL ? options->standard : "CL1.2");
     rs_arguments_add(arguments, "-target");
-    rs_arguments_add(arguments, "spir64-unknown-unknown");
+    rs_arguments_add(arguments,
+                     address_bits == 32 ? "spir-unknown-unknown" : "spir64-unknown-unknown");
 }
 
 static void add_c(rs_arguments *arguments, const rs_syntax_options *options)
@@ -244,7 +246,7 @@ static restride_status fill(rs_invocation *invocation, rs_syntax_options *option
     if (invocation->language == RS_SYNTAX_CUDA)
         status = add_cuda(invocation, &arguments, options, request);
     else if (invocation->language == RS_SYNTAX_OPENCL)
-        add_opencl(&arguments, options);
+        add_opencl(&arguments, options, request->address_bits);
     else
         add_c(&arguments, options);
     for (size_t i = 0; i < options->arguments.count; i++)

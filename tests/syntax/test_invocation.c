@@ -200,6 +200,25 @@ static void keeps_to_what_a_clang_knows(void **state)
     assert_int_equal(rs_invocation_make(&invocation, &wrong), RESTRIDE_INVALID_ARGUMENT);
 }
 
+static void reads_opencl_for_a_device(void **state)
+{
+    (void)state;
+    const char *const words[] = {"-cl-std=CL2.0", "-DA=1", "-cl-mad-enable"};
+    rs_invocation_request request = {.path = "k.cl", .options = words, .option_count = 3};
+    rs_invocation invocation;
+    for (unsigned bits = 32; bits <= 64; bits += 32) {
+        request.address_bits = bits;
+        assert_int_equal(rs_invocation_make(&invocation, &request), RESTRIDE_OK);
+        assert_int_equal(invocation.language, RS_SYNTAX_OPENCL);
+        assert_true(
+            has(&invocation, bits == 32 ? "spir-unknown-unknown" : "spir64-unknown-unknown"));
+        assert_true(has(&invocation, "-cl-std=CL2.0"));
+        assert_true(has(&invocation, "-DA=1"));
+        assert_int_equal(invocation.file_count, 0);
+        rs_invocation_free(&invocation);
+    }
+}
+
 static void follows_compile_commands(void **state)
 {
     (void)state;
@@ -346,11 +365,9 @@ static void clang_reads_sources_with_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_toolkit),
-        cmocka_unit_test(tells_clang_of_the_toolkit),
-        cmocka_unit_test(keeps_to_what_a_clang_knows),
-        cmocka_unit_test(follows_compile_commands),
-        cmocka_unit_test(refuses_other_databases),
+        cmocka_unit_test(finds_the_toolkit),           cmocka_unit_test(tells_clang_of_the_toolkit),
+        cmocka_unit_test(keeps_to_what_a_clang_knows), cmocka_unit_test(reads_opencl_for_a_device),
+        cmocka_unit_test(follows_compile_commands),    cmocka_unit_test(refuses_other_databases),
         cmocka_unit_test(clang_reads_sources_with_it),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
