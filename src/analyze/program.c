@@ -5,6 +5,7 @@
 #include "analyze/preprocess.h"
 #include "base/text.h"
 #include "source/words.h"
+#include "syntax/headers.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -183,7 +184,7 @@ static restride_status parse_once(rs_translation_unit *program, const rs_text *p
                                   "-target",
                                   "spir64-unknown-unknown",
                                   "-idirafter",
-                                  rs_tree_opencl_headers(),
+                                  rs_clang_headers(),
                                   COMMON_ARGUMENTS};
     static const char *const cuda[] = {
         "-x",         "cuda",    "--cuda-host-only", "-nocudainc", "-nocudalib",    "-nostdinc",

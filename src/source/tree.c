@@ -2,12 +2,11 @@
 #include "source/tree.h"
 
 #include "source/words.h"
+#include "syntax/headers.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The name of the text while it is parsed; it is in memory only. */
 #define UNIT_NAME "restride-flat.cl"
@@ -240,32 +239,6 @@ static restride_status parse_text(rs_tree *tree, const char *const arguments[], 
     return status;
 }
 
-/* Beside the program, where a package carries it; else where libclang was when this was built. */
-static char headers[4096] = RS_CLANG_OPENCL_HEADERS;
-static pthread_once_t headers_once = PTHREAD_ONCE_INIT;
-
-static void find_headers(void)
-{
-    static const char name[] = "/clang/opencl-c-base.h";
-    char path[sizeof headers];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof name);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash == NULL || length >= (ssize_t)(sizeof path - sizeof name))
-        return;
-    memcpy(slash, name, sizeof name);
-    if (access(path, R_OK) != 0)
-        return;
-    *strrchr(path, '/') = '\0';
-    strcpy(headers, path);
-}
-
-const char *rs_tree_opencl_headers(void)
-{
-    pthread_once(&headers_once, find_headers);
-    return headers;
-}
-
 restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, const char *standard,
                               int address_bits)
 {
@@ -284,7 +257,7 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
                                                         : "spir64-unknown-unknown",
                                      "-ferror-limit=0",
                                      "-idirafter",
-                                     rs_tree_opencl_headers()};
+                                     rs_clang_headers()};
     return parse_text(tree, arguments, (int)(sizeof arguments / sizeof arguments[0]), NULL,
                       CXTranslationUnit_None, RUN_LIMIT);
 }

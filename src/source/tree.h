@@ -32,9 +32,6 @@ typedef struct {
     bool is_cut; /* `nodes` are not all */
 } rs_tree;
 
-/* The folder of clang's own headers for OpenCL C, which is searched last. */
-const char *rs_tree_opencl_headers(void);
-
 /*
  * Parses OpenCL C. `standard` as in -cl-std ("CL1.2"), `address_bits` 32 or 64. A source with
  * errors gives RESTRIDE_OK with `failure` set. The text must outlive the tree.

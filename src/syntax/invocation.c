@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "syntax/commands.h"
+#include "syntax/headers.h"
 #include "syntax/options.h"
 #include "syntax/toolkit.h"
 
@@ -253,10 +254,8 @@ static restride_status fill(rs_invocation *invocation, rs_syntax_options *option
         rs_arguments_add(&arguments, "%s", options->arguments.items[i]);
     rs_arguments_add(&arguments, "-Wno-everything");
     rs_arguments_add(&arguments, "-ferror-limit=0");
-    if (request->headers != NULL) {
-        rs_arguments_add(&arguments, "-idirafter");
-        rs_arguments_add(&arguments, "%s", request->headers);
-    }
+    rs_arguments_add(&arguments, "-idirafter");
+    rs_arguments_add(&arguments, "%s", rs_clang_headers());
     if (invocation->language != RS_SYNTAX_OPENCL)
         rs_toolkit_add_gcc(&arguments, "/usr/lib/gcc");
     if (status == RESTRIDE_OK && request->text != NULL)

@@ -29,7 +29,6 @@ typedef struct {
     const char *architecture; /* "sm_90"; NULL: that of the options, or else sm_80 */
     unsigned clang;           /* libclang's major version, for what not every version knows */
     unsigned address_bits;    /* of an OpenCL device: 32, or else 64 */
-    const char *headers;      /* a folder of clang's own headers, searched last; NULL: none more */
 } rs_invocation_request;
 
 /* A file that exists in memory only, or takes the place of one on disk. */

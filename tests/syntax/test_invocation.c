@@ -277,8 +277,7 @@ static int read_text(const char *name, const char *text, const char *toolkit, ch
                                      .text = text,
                                      .size = strlen(text),
                                      .toolkit = toolkit,
-                                     .clang = number != NULL ? (unsigned)atoi(number) : 0,
-                                     .headers = LIBCLANG_OPENCL_HEADERS};
+                                     .clang = number != NULL ? (unsigned)atoi(number) : 0};
     rs_invocation invocation;
     clang_disposeString(spelling);
     assert_int_equal(rs_invocation_make(&invocation, &request), RESTRIDE_OK);
