@@ -1,6 +1,5 @@
 /* restride-lab dlt: the data layout transformer's cycles (Tseng 2014, table 1). */
 #include "lab/cli/dlt.h"
-#include "base/json.h"
 #include "console/fail.h"
 #include "console/options.h"
 #include "lab/sim/transformer.h"
@@ -107,12 +106,7 @@ static int print_json(const dlt_options *options, size_t cycles, size_t words)
         (json_int_t)rs_transformer_memory_cycles(t), "balanced_bits_per_cycle",
         (json_int_t)rs_transformer_balanced_bits(t), "structures", (json_int_t)options->structures,
         "bus_words", (json_int_t)words, "cycles", (json_int_t)cycles);
-    char *text = rs_json_text(report);
-    json_decref(report);
-    int written = text == NULL ? -1 : puts(text);
-    free(text);
-    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "dlt", "The JSON could not be written.")
-                       : RS_EXIT_DONE;
+    return rs_cli_print_json("dlt", report);
 }
 
 int rs_lab_dlt(int argc, char **argv)

@@ -1,6 +1,5 @@
 /* restride-lab sim: how many accesses of warps a second the model of a memory takes. */
 #include "cli/sim.h"
-#include "base/json.h"
 #include "console/fail.h"
 #include "console/options.h"
 #include "console/progress.h"
@@ -82,12 +81,7 @@ static int print_json(const rs_sim_device *device, const rate rates[])
                                         rows[i].layout, "per_second", rates[i].accesses,
                                         "lines_per_second", rates[i].lines));
     json_t *report = json_pack("{s:s, s:o}", "device", device->name, "rates", list);
-    char *text = rs_json_text(report);
-    json_decref(report);
-    int written = text == NULL ? -1 : puts(text);
-    free(text);
-    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "sim", "The JSON could not be written.")
-                       : RS_EXIT_DONE;
+    return rs_cli_print_json("sim", report);
 }
 
 int rs_lab_sim(int argc, char **argv)

@@ -27,11 +27,8 @@ static void add_head(rs_text *page, const json_t *report)
 {
     size_t i;
     json_t *word;
-    rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                             "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                             "<title>Restride report</title>\n<style>\n");
-    rs_text_add_string(page, rs_page_style);
-    rs_text_add_string(page, "</style></head><body>\n<h1>Restride report</h1>\n<p><code>");
+    rs_page_begin(page, "Restride report", NULL);
+    rs_text_add_string(page, "<h1>Restride report</h1>\n<p><code>");
     json_array_foreach(json_object_get(report, "program"), i, word)
     {
         rs_text_add_string(page, i > 0 ? " " : "");
@@ -400,6 +397,6 @@ char *rs_run_report_html(const json_t *report)
     rs_page_add_time_line(&page, report);
     add_kernels(&page, report);
     add_pictures(&page, report);
-    rs_text_add_string(&page, "</body></html>\n");
+    rs_page_end(&page);
     return rs_text_take(&page);
 }

@@ -1,5 +1,4 @@
 /* The report of restride sim; see sim.h. */
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/sim.h"
 #include "console/fail.h"
@@ -92,12 +91,7 @@ static int print_json(const rs_sim_report *report)
     }
     json_t *object = json_pack("{s:s, s:s, s:o}", "device", report->device->name, report->key,
                                report->subject, "layouts", layouts);
-    char *text = rs_json_text(object);
-    json_decref(object);
-    int written = text == NULL ? -1 : puts(text);
-    free(text);
-    return written < 0 ? rs_cli_fail(RS_EXIT_FAILED, "sim", "The JSON could not be written.")
-                       : RS_EXIT_DONE;
+    return rs_cli_print_json("sim", object);
 }
 
 /* ---- pictures ---- */
@@ -176,10 +170,8 @@ static void add_row(rs_text *page, const rs_sim_report *report, size_t which)
 
 static void make_page(rs_text *page, const rs_sim_report *report)
 {
-    rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                             "<title>restride sim</title><style>\n");
-    rs_text_add_string(page, rs_page_style);
-    rs_text_add_string(page, "</style></head><body>\n<h1>");
+    rs_page_begin(page, "restride sim", NULL);
+    rs_text_add_string(page, "<h1>");
     rs_page_escaped(page, report->subject);
     rs_text_add_string(page, "</h1>\n<p class=\"soft\">modelled on ");
     rs_page_escaped(page, report->device->name);
@@ -196,7 +188,7 @@ static void make_page(rs_text *page, const rs_sim_report *report)
     rs_text_add_string(page, "<h2>Burst use</h2>\n");
     add_picture(page, report, draw_bursts,
                 "The useful part of the bytes moved, and requests to open rows, by layout");
-    rs_text_add_string(page, "</body></html>\n");
+    rs_page_end(page);
 }
 
 /* Writes a file, unless it was not asked for. */

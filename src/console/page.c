@@ -7,6 +7,22 @@
 
 enum { MOST_IN_NAME = 28 };
 
+extern const char rs_page_style[]; /* page.css */
+
+void rs_page_begin(rs_text *page, const char *title, const char *more_style)
+{
+    rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                             "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    rs_page_escaped(page, title);
+    rs_text_format(page, "</title>\n<style>\n%s%s</style></head><body>\n", rs_page_style,
+                   more_style != NULL ? more_style : "");
+}
+
+void rs_page_end(rs_text *page)
+{
+    rs_text_add_string(page, "</body></html>\n");
+}
+
 void rs_page_escaped(rs_text *page, const char *string)
 {
     for (; string != NULL && *string != '\0'; string++) {

@@ -6,7 +6,10 @@
 
 #include <jansson.h>
 
-extern const char rs_page_style[]; /* the style sheet of all pages */
+/* What is around the contents of a page; `more_style` NULL: no style sheet besides the common one.
+ */
+void rs_page_begin(rs_text *page, const char *title, const char *more_style);
+void rs_page_end(rs_text *page);
 
 /* Text with the characters that HTML has a meaning for as entities; nothing for NULL. */
 void rs_page_escaped(rs_text *page, const char *string);

@@ -436,11 +436,10 @@ void rs_analysis_html(rs_text *page, const json_t *reply)
 {
     size_t i;
     json_t *value;
-    rs_text_add_string(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                             "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    rs_page_escaped(page, rs_page_string(reply, "file"));
-    rs_text_format(page, ": access patterns</title>\n<style>%s%s</style></head><body>\n",
-                   rs_page_style, rs_analyze_style);
+    rs_text title = RS_TEXT_EMPTY;
+    rs_text_format(&title, "%s: access patterns", rs_page_string(reply, "file"));
+    rs_page_begin(page, title.data, rs_analyze_style);
+    rs_text_free(&title);
     rs_text_add_string(page, "<h1>");
     rs_page_escaped(page, rs_page_string(reply, "file"));
     rs_text_add_string(page, "</h1>\n");
@@ -463,5 +462,5 @@ void rs_analysis_html(rs_text *page, const json_t *reply)
     add_overview(page, json_object_get(reply, "units"));
     json_array_foreach(json_object_get(reply, "units"), i, value) add_unit(page, value, i);
     add_notes(page, json_object_get(reply, "notes"));
-    rs_text_add_string(page, "</body></html>\n");
+    rs_page_end(page);
 }
