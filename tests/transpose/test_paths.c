@@ -121,6 +121,41 @@ static void say(const problem *p)
                   p->steps.traits.workers, p->steps.scratch_limit);
 }
 
+/* What the search compared: a bound on a price only leaves out what costs more. */
+static double estimate_of(const problem *p, const rs_path *path)
+{
+    rs_axis_order a = p->arrangement;
+    double cost = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        rs_matrices m = rs_arrangement_matrices(&a, &path->exchanges[i]);
+        m.batch *= p->context.outer;
+        const double price = rs_sequence_price(&p->steps, &m, RS_COST_IMPOSSIBLE);
+        assert_true(rs_sequence_price(&p->steps, &m, 1.001 * price) == price);
+        assert_true(rs_sequence_price(&p->steps, &m, 0.999 * price) == 0.999 * price);
+        rs_arrangement_apply(&a, &path->exchanges[i]);
+        cost += price;
+    }
+    return cost;
+}
+
+/* The same path is found where it may cost as much, and none where it may not. */
+static void check_bound(const problem *p, const rs_path *path)
+{
+    const double cost = estimate_of(p, path);
+    rs_path found;
+    size_t count;
+    assert_int_equal(
+        rs_paths_find(&found, 1, &count, &p->steps, &p->context, &p->arrangement, 1.000001 * cost),
+        RESTRIDE_OK);
+    assert_int_equal(count, 1);
+    assert_true(estimate_of(p, &found) <= 1.000001 * cost);
+    assert_int_equal(
+        rs_paths_find(&found, 1, &count, &p->steps, &p->context, &p->arrangement, 0.999 * cost),
+        RESTRIDE_OK);
+    if (path->count != 0)
+        assert_int_equal(count, 0);
+}
+
 /* Tile sizes that are left out cost a little: this much is allowed. */
 static const double nearly = 1.01;
 
@@ -141,6 +176,7 @@ static void check(problem *p, double sums[2])
         fail_msg("costs %.3f where %.3f would do", found, least);
     }
     if (count > 0) {
+        check_bound(p, &path);
         sums[0] += found;
         sums[1] += least;
     }
