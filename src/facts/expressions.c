@@ -146,9 +146,10 @@ static rs_fact_value read_subscript(rs_fact_walk *walk, const rs_syntax_node *no
                                    node->children[0]->conversion == RS_CONVERSION_DECAY
                                ? size_of(node->children[0]->children[0]->type)
                                : 0;
+    const long long outer = base.span; /* that an array around this one may reach already */
     base = step_pointer(walk, base, form_of(&index), node->type, node->range);
-    if (base.span > span && span > 0)
-        base.span = span;
+    if (base.span > outer && base.span > span && span > 0)
+        base.span = span > outer ? span : outer;
     base.is_memory = base.kind == RS_FACT_ELEMENT;
     base.is_inner = false;
     return base;

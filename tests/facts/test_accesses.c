@@ -1,6 +1,6 @@
 /* The accesses of small kernels, derived by hand. */
 #include "cmocka_all.h"
-#include "facts/accesses.h"
+#include "facts/judged.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +117,55 @@ static void test_accesses(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* What the lanes do with p, and how many of its bytes are touched. */
+static const struct {
+    const char *body;
+    rs_judge_lanes lanes;
+    int group, bytes;
+    double visits;
+} judged[] = {
+    {"p[i].x = p[i].y;", RS_LANES_ONE, 1, 8, 1},
+    {"for (int k = 0; k < 4; k++) p[4 * i + k].v[k] = 1;", RS_LANES_GROUP, 4, 16, 1},
+    {"P *q = p + 2 * i; q[0].x = q[1].y;", RS_LANES_GROUP, 2, 8, 0.5},
+    {"p[i / 32].v[i % 32 / 8] = 1;", RS_LANES_WITHIN, 1, 16, 1},
+    {"for (int j = 0; j < 7; j++) out[i] += p[j].id;", RS_LANES_SAME, 1, 4, 7},
+    {"int j = p[i].id; p[j].v[0] += p[j].v[1] + p[j].x;", RS_LANES_GATHER, 1, 16, 1},
+    {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 0},
+    {"p[i] = p[i + n];", RS_LANES_ONE, 1, 32, 1},
+    {"p[i].x = ((float *)p)[i];", RS_LANES_UNKNOWN, 1, 4, 1},
+};
+
+static void test_judged(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof judged / sizeof judged[0]; i++) {
+        rs_text source = RS_TEXT_EMPTY;
+        rs_text_format(&source, POINT KERNEL "%s }\n", judged[i].body);
+        rs_syntax *tree = read_source(CU, source.data);
+        rs_fact_accesses facts;
+        rs_judge_kernel kernel;
+        assert_int_equal(tree->declaration_count, 1);
+        assert_int_equal(rs_fact_accesses_read(&facts, tree, tree->declarations[0]), RESTRIDE_OK);
+        rs_fact_judged(&kernel, &facts);
+        assert_int_equal(kernel.argument_count, 1);
+        const rs_judge_argument *found = &kernel.arguments[0];
+        int bytes = 0;
+        for (int k = 0; k < found->field_count; k++)
+            bytes += found->fields[k].bytes;
+        if (found->lanes != judged[i].lanes || found->group != judged[i].group ||
+            bytes != judged[i].bytes || found->visits < judged[i].visits ||
+            found->visits > judged[i].visits || found->element != 32)
+            fail_msg("%s: lanes %d, group %d, %d bytes, %f visits", judged[i].body, found->lanes,
+                     found->group, bytes, found->visits);
+        rs_fact_accesses_free(&facts);
+        rs_syntax_free(tree);
+        rs_text_free(&source);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_accesses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_accesses),
+                                       cmocka_unit_test(test_judged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
