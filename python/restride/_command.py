@@ -82,6 +82,14 @@ def ask(arguments: Sequence[str], folder: Optional[str] = None) -> Answer:
     return Answer(ran.stdout.decode("utf-8", "replace"), ran.returncode, ran.stderr.decode("utf-8", "replace"))
 
 
+def temporary(make: Callable[..., Any], **how: Any) -> Any:
+    """A file or folder that `make` of tempfile makes."""
+    try:
+        return make(**how)
+    except OSError as error:
+        raise Error(f"Nothing temporary can be written: {error}; let TMPDIR name a folder with room.", _FAILED) from None
+
+
 class _Watched:
     """The terminal that a child believes to draw its bar on; what it draws is told to `progress`."""
 
@@ -166,7 +174,7 @@ def change(arguments: Sequence[str], path: str, journal: Optional[str], progress
     """
     nbytes = os.path.getsize(path) if os.path.exists(path) else 0
     with _CtrlC(journal is not None) as pressed:
-        files = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        files = temporary(tempfile.TemporaryFile), temporary(tempfile.TemporaryFile)
         with files[0] as output, files[1] as errors, progress_of(progress, nbytes) as told:
             watched = None
             if told.tell is not None:

@@ -6,9 +6,10 @@ import json
 import os
 import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from ._command import ask
+from ._command import ask, temporary
 from ._library import Error, shown, text, whole_number
 
 _SUFFIXES = {"opencl": ".cl", "cuda": ".cu", "c": ".c"}
@@ -164,7 +165,7 @@ def rewrite(
             words = (text(word, "Names of arguments, layouts and records are texts") for word in (name, value))
             arguments += [option, b": ".join(words).decode()]
     arguments += _counts(tile=tile)
-    with tempfile.TemporaryDirectory(prefix="restride-") as folder:
+    with temporary(tempfile.TemporaryDirectory, prefix="restride-") as folder:
         made = os.path.join(folder, "header.h")
         reply = _ask("rewrite", source, language, arguments + (["--header", made] if header else []), options, folder)
         declared = ""
@@ -220,7 +221,7 @@ def analyze(
     """
     arguments = ["--threads", ",".join(_texts("threads", threads))] if threads else []
     arguments += _counts(warp=warp, burst=burst)
-    with tempfile.TemporaryDirectory(prefix="restride-") as folder:
+    with temporary(tempfile.TemporaryDirectory, prefix="restride-") as folder:
         reply = _ask("analyze", source, language, arguments, options, folder)
     notes = tuple(Note(note.get("file", ""), note.get("line", 0), note["sentence"]) for note in reply.get("notes", []))
     return Analysis(reply.get("language", ""), tuple(_unit(unit) for unit in reply.get("units", [])), notes, reply)
@@ -299,8 +300,7 @@ def _ask(
     where: Optional[str] = None
     if isinstance(source, str):
         where, name = folder, _NAME + _SUFFIXES[language]
-        with open(os.path.join(folder, name), "w", encoding="utf-8", errors="surrogatepass") as opened:
-            opened.write(source)
+        temporary(Path(folder, name).write_bytes, data=source.encode("utf-8", "surrogatepass"))
     else:
         try:
             if isinstance(source, bytes):

@@ -1,10 +1,12 @@
 """What the package refuses, each in one sentence, and what it leaves unchanged then."""
 
 import copy
+import errno
 import mmap
 import pickle
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import restride as rs
@@ -162,6 +164,18 @@ class Refused(unittest.TestCase):
                 self.assertIsInstance(caught.exception, ValueError)
                 self.assertRegex(sentence, r"(?s)^[^ ].*\.$")
                 self.assertTrue(caught.exception.__suppress_context__ or caught.exception.__context__ is None)
+
+    def test_nothing_temporary(self):
+        """A disk without room or rights, where a source or what the command says cannot be written."""
+        full = OSError(errno.ENOSPC, "No space left on device")
+        with mock.patch("tempfile.tempdir", "/nonexistent"):
+            with self.assertRaisesRegex(rs.Error, "let TMPDIR name"):
+                rs.rewrite("__kernel void f() {}")
+            with self.assertRaisesRegex(rs.Error, "let TMPDIR name"):
+                rs.file.transpose("/nowhere/a.npy")
+        with mock.patch("pathlib.Path.write_bytes", side_effect=full):
+            with self.assertRaisesRegex(rs.Error, "No space left"):
+                rs.analyze("__kernel void f() {}")
 
     def test_memory_that_is_gone(self):
         """NumPy lets an mmap be closed under its arrays."""
