@@ -3,14 +3,18 @@
  *
  *     time_permute opencl|cuda DIMS:AXES:BYTES...       for example 600x500x400:2x0x1:4
  *     time_permute opencl|cuda --random COUNT SEED KIND...
+ *     time_permute opencl|cuda --check COUNT SEED KIND...
  *
  * One line a tensor: GB/s (2 x bytes / time, the median of nine runs), the ratio to a copy of the
  * same bytes from buffer to buffer, the passes that it took and that the plan expected, the time of
- * the second plan, scratch memory, stages; and, without --random, a line for each stage.
+ * the second plan, scratch memory, stages; and a line for each stage.
  *
  * A KIND of random tensors is "even" or "any", floats of rank 3 to 6 whose axes are even or not, or
  * "mixed", which has matrices, batches and elements of other sizes too. Behind them come the median
- * and the least of the ratios, and of how many the time is within 25 % of the expected.
+ * and the least of the ratios, and of how many the time is within 25 % of the expected. With
+ * --check they have 30 kB to 300 MB, and nothing is timed.
+ *
+ * What lies before and behind a tensor must not change either.
  */
 #include "lab.h"
 #include "restride/restride.h"
@@ -24,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 9, MOST_RANK = 16, PARTS = 16, MOST_RANDOM_BYTES = 900000000 };
+enum { RUNS = 9, MOST_RANK = 16, PARTS = 16, MOST_RANDOM_BYTES = 900000000, GUARD_BYTES = 4096 };
 
 typedef struct {
     int rank;
@@ -37,10 +41,12 @@ typedef struct {
 static restride_engine *engine;
 static rs_transfer *transfer;
 
-/* The array before it is permuted, which is the beginning of the same bytes for all tensors. */
+/* The array before it is permuted, which lies in the same bytes for all tensors. The array is a
+ * part of the buffer. */
 static size_t room;
 static void *original;
 static void *buffer;
+static void *array;
 static unsigned char *host;
 
 /* The median of what `plan` takes, or a copy without one; negative after a failure. */
@@ -51,7 +57,7 @@ static double median(restride_plan *plan, size_t bytes)
         double start = lab_now();
         restride_status status =
             plan != NULL
-                ? restride_execute(plan, buffer)
+                ? restride_execute(plan, array)
                 : transfer->operations->copy(transfer, buffer, 0, original, 0, bytes, NULL);
         if (status == RESTRIDE_OK)
             status = transfer->operations->finish(transfer);
@@ -79,9 +85,8 @@ typedef struct {
 static void *fill_part(void *argument)
 {
     const tensor_part *p = argument;
-    for (size_t e = p->begin; e < p->end; e++)
-        for (size_t b = e * p->t->unit; b < (e + 1) * p->t->unit; b++)
-            p->bytes[b] = value(b);
+    for (size_t b = p->begin; b < p->end; b++)
+        p->bytes[b] = value(b);
     return NULL;
 }
 
@@ -104,7 +109,7 @@ static void *check_part(void *argument)
     }
     for (size_t e = p->begin; e < p->end; e++) {
         for (size_t b = 0; b < t->unit; b++)
-            p->wrong += p->bytes[e * t->unit + b] != value(from * t->unit + b);
+            p->wrong += p->bytes[e * t->unit + b] != value(GUARD_BYTES + from * t->unit + b);
         for (int k = t->rank; k-- > 0;) {
             from += strides[t->axes[k]];
             if (++index[k] < t->dims[t->axes[k]])
@@ -114,6 +119,18 @@ static void *check_part(void *argument)
         }
     }
     return NULL;
+}
+
+/* What lies before an array of so many bytes, and behind it. */
+static size_t check_guards(size_t bytes)
+{
+    size_t wrong = 0;
+    for (size_t b = 0; b < GUARD_BYTES; b++) {
+        size_t behind = GUARD_BYTES + bytes + b;
+        wrong += host[b] != value(b);
+        wrong += host[behind] != value(behind);
+    }
+    return wrong;
 }
 
 /* All elements in parts, a thread each; returns how many bytes are wrong. */
@@ -149,7 +166,7 @@ static double stage_median(const restride_plan *plan, size_t stage)
         return -1;
     for (int i = 0; i <= RUNS; i++) {
         double start = lab_now();
-        restride_status status = o->run(plan->stages[stage], buffer, scratch, NULL, NULL);
+        restride_status status = o->run(plan->stages[stage], array, scratch, NULL, NULL);
         if (status == RESTRIDE_OK)
             status = transfer->operations->finish(transfer);
         times[i] = status == RESTRIDE_OK ? lab_now() - start : -1;
@@ -180,8 +197,7 @@ static void report_stages(const restride_plan *plan, const json_t *stages, doubl
                (long long)json_integer_value(json_object_get(stage, "element_bytes")));
 }
 
-static void report(const tensor *t, restride_plan *plan, double plan_time, bool with_stages,
-                   result *r)
+static void report(const tensor *t, restride_plan *plan, double plan_time, result *r)
 {
     double time = median(plan, t->bytes);
     double copy = median(NULL, t->bytes);
@@ -195,8 +211,7 @@ static void report(const tensor *t, restride_plan *plan, double plan_time, bool 
            2 * (double)t->bytes / time / 1e6, r->ratio, time / copy, r->expected, plan_time,
            100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
            json_array_size(stages), r->wrong);
-    if (with_stages)
-        report_stages(plan, stages, copy);
+    report_stages(plan, stages, copy);
     json_decref(described);
     free(text);
 }
@@ -204,19 +219,21 @@ static void report(const tensor *t, restride_plan *plan, double plan_time, bool 
 static restride_status run_once(restride_plan *plan, const tensor *t)
 {
     const rs_transfer_operations *o = transfer->operations;
-    restride_status status = o->copy(transfer, buffer, 0, original, 0, t->bytes, NULL);
+    size_t all = t->bytes + 2 * GUARD_BYTES;
+    restride_status status = o->copy(transfer, buffer, 0, original, 0, all, NULL);
     if (status == RESTRIDE_OK)
-        status = restride_execute(plan, buffer);
+        status = restride_execute(plan, array);
     if (status == RESTRIDE_OK)
         status = o->finish(transfer);
-    return status == RESTRIDE_OK ? lab_download(transfer, host, buffer, t->bytes) : status;
+    return status == RESTRIDE_OK ? lab_download(transfer, host, buffer, all) : status;
 }
 
-static bool measure(const tensor *t, bool with_stages, result *r)
+static bool measure(const tensor *t, bool with_times, result *r)
 {
     restride_plan *plan = NULL;
     double plan_time = 0;
-    restride_status status = RESTRIDE_OK;
+    restride_status status =
+        transfer->operations->part(transfer, buffer, GUARD_BYTES, t->bytes, &array);
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
         double start = lab_now();
@@ -226,13 +243,17 @@ static bool measure(const tensor *t, bool with_stages, result *r)
     if (status == RESTRIDE_OK)
         status = run_once(plan, t);
     if (status == RESTRIDE_OK) {
-        r->wrong = work_in_parts(check_part, t, host);
-        report(t, plan, plan_time, with_stages, r);
+        r->wrong = work_in_parts(check_part, t, host + GUARD_BYTES) + check_guards(t->bytes);
+        if (with_times)
+            report(t, plan, plan_time, r);
+        else if (r->wrong != 0)
+            printf("wrong %zu\n", r->wrong);
     } else {
         printf("%s\n", restride_last_error());
     }
     fflush(stdout);
     restride_plan_destroy(plan);
+    transfer->operations->release_part(transfer, array);
     return status == RESTRIDE_OK && r->wrong == 0;
 }
 
@@ -277,7 +298,14 @@ static void draw_axes(tensor *t)
     while (t->axes[t->rank - 1] == t->rank - 1);
 }
 
-static void draw(tensor *t, const char *kind)
+/* What is asked for on the command line about random tensors. */
+typedef struct {
+    size_t count;
+    bool with_times;
+    double most_bytes;
+} random_options;
+
+static void draw(tensor *t, const char *kind, const random_options *o)
 {
     static const size_t units[] = {4, 4, 4, 8, 8, 2, 1, 16, 12};
     bool mixed = strcmp(kind, "mixed") == 0;
@@ -288,13 +316,14 @@ static void draw(tensor *t, const char *kind)
             t->unit = units[random_below(sizeof units / sizeof units[0])];
             t->rank = random_below(2) == 0 ? 2 : t->rank;
         }
-        double bytes = mixed ? random_between(3e7, 8e8) : random_between(1e8, 8e8);
+        double least = !o->with_times ? 3e4 : mixed ? 3e7 : 1e8;
+        double bytes = random_between(least, o->most_bytes);
         draw_dims(t, bytes / (double)t->unit, step);
         draw_axes(t);
         t->bytes = t->unit;
         for (int i = 0; i < t->rank; i++)
             t->bytes *= t->dims[i];
-    } while (t->bytes > room);
+    } while ((double)t->bytes > 1.1 * o->most_bytes);
 }
 
 static void name(const tensor *t)
@@ -306,25 +335,38 @@ static void name(const tensor *t)
     printf(":%zu: ", t->unit);
 }
 
-static bool measure_random(size_t count, const char *kind)
+static void summarize(double *ratios, size_t near, const char *kind, const random_options *o)
 {
-    double *ratios = calloc(count, sizeof *ratios);
+    if (!o->with_times) {
+        printf("%zu %s tensors: all right\n", o->count, kind);
+        return;
+    }
+    double middle = lab_median(ratios, o->count);
+    printf("%zu %s tensors: median %.3f, least %.3f; %zu within 25 %% of the expected time\n",
+           o->count, kind, middle, ratios[0], near);
+}
+
+static bool measure_random(const char *kind, const random_options *o)
+{
+    double *ratios = calloc(o->count, sizeof *ratios);
     size_t near = 0;
-    bool good = ratios != NULL && count != 0;
-    for (size_t i = 0; ratios != NULL && i < count; i++) {
+    bool good = ratios != NULL && o->count != 0;
+    for (size_t i = 0; ratios != NULL && i < o->count; i++) {
         tensor t;
         result r = {0, 0, 0};
-        draw(&t, kind);
-        name(&t);
-        good = measure(&t, false, &r) && good;
+        draw(&t, kind, o);
+        if (o->with_times)
+            name(&t);
+        if (!measure(&t, o->with_times, &r)) {
+            name(&t);
+            puts("failed");
+            good = false;
+        }
         ratios[i] = r.ratio;
         near += r.expected * r.ratio > 0.8 && r.expected * r.ratio < 1.25;
     }
-    if (good) {
-        double middle = lab_median(ratios, count);
-        printf("%zu %s tensors: median %.3f, least %.3f; %zu within 25 %% of the expected time\n",
-               count, kind, middle, ratios[0], near);
-    }
+    if (good)
+        summarize(ratios, near, kind, o);
     free(ratios);
     return good;
 }
@@ -388,33 +430,47 @@ static bool measure_named(const char *text)
     return false;
 }
 
-int main(int count, char **arguments)
+/* Room for the largest of all tensors, and what lies around it. */
+static size_t find_room(const char *const *arguments, int count)
 {
-    bool random = count > 5 && strcmp(arguments[2], "--random") == 0;
-    if (count < 3)
-        return 2;
-    room = random ? MOST_RANDOM_BYTES : 1;
-    for (int i = 2; !random && i < count; i++) {
+    size_t most = 1;
+    for (int i = 0; i < count; i++) {
         tensor t;
-        if (read_tensor(arguments[i], &t) && t.bytes > room)
-            room = t.bytes;
+        if (read_tensor(arguments[i], &t) && t.bytes > most)
+            most = t.bytes;
     }
-    restride_status status = lab_open(&engine, arguments[1]);
+    return most + 2 * GUARD_BYTES;
+}
+
+static restride_status open_all(const char *name)
+{
+    restride_status status = lab_open(&engine, name);
     if (status == RESTRIDE_OK)
         status = rs_transfer_open(engine, &transfer);
-    if (status == RESTRIDE_OK)
-        status = make_room();
-    if (status != RESTRIDE_OK) {
+    return status == RESTRIDE_OK ? make_room() : status;
+}
+
+int main(int count, char **arguments)
+{
+    enum { FIRST_KIND = 5 };
+    bool checks = count > FIRST_KIND && strcmp(arguments[2], "--check") == 0;
+    bool random = checks || (count > FIRST_KIND && strcmp(arguments[2], "--random") == 0);
+    if (count < 3)
+        return 2;
+    random_options o = {.with_times = !checks, .most_bytes = checks ? 3e8 : 8e8};
+    room = random ? (size_t)(1.1 * o.most_bytes) + 2 * GUARD_BYTES
+                  : find_room((const char *const *)arguments + 2, count - 2);
+    if (open_all(arguments[1]) != RESTRIDE_OK) {
         puts(restride_last_error());
         return 77;
     }
-    bool good = true;
-    if (random)
+    if (random) {
+        o.count = strtoull(arguments[3], NULL, 10);
         seed = strtoull(arguments[4], NULL, 10);
-    for (int i = random ? 5 : 2; i < count; i++)
-        good = (random ? measure_random(strtoull(arguments[3], NULL, 10), arguments[i])
-                       : measure_named(arguments[i])) &&
-               good;
+    }
+    bool good = true;
+    for (int i = random ? FIRST_KIND : 2; i < count; i++)
+        good = (random ? measure_random(arguments[i], &o) : measure_named(arguments[i])) && good;
     give_back();
     return good ? 0 : 1;
 }
