@@ -53,7 +53,8 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
-    double words = rs_cuda_word(task) < SINGLE_WORD_BYTES ? 3 : 0;
+    bool is_short = rs_cuda_word(task) < SINGLE_WORD_BYTES;
+    double words = rs_cuda_panels_are_narrow(task) ? 0.1 : is_short ? 3 : 0;
     if (block <= engine->common.local_bytes || rs_cuda_slim_suits(engine, task))
         return 1.1 + words;
     if (!rs_cuda_panels_fit(engine, task))

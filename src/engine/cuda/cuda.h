@@ -168,6 +168,10 @@ size_t rs_cuda_word(const rs_transpose_task *task);
 /* Whether the blocks of the device together have room for a panel in shared memory. */
 bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *task);
 
+/* Whether panels have elements of one or two bytes, which move four bytes at once, and are large
+ * enough for a block each. */
+bool rs_cuda_panels_are_narrow(const rs_transpose_task *task);
+
 /* Whether a panel has so few rows, or columns, that one block transposes it alone (slim.c). */
 bool rs_cuda_slim_suits(const rs_cuda_engine *engine, const rs_transpose_task *task);
 

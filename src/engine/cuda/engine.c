@@ -187,7 +187,7 @@ static bool is_portable(const rs_cuda_engine *engine, const rs_transpose_task *t
         return rs_cuda_is_packed(task);
     if (task->method == RS_TRANSPOSE_PANELS)
         return task->rows * task->cols <= LOCAL_BYTES / task->unit &&
-               !rs_cuda_slim_suits(engine, task);
+               !rs_cuda_slim_suits(engine, task) && !rs_cuda_panels_are_narrow(task);
     return methods[task->method].prepare == NULL;
 }
 

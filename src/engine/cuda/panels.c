@@ -5,7 +5,8 @@
  * What one group of the kernels of all devices holds is theirs (engine/device/blocks.c). Larger
  * panels are cut into tiles of up to 64 x 64 elements; a gang of blocks, each with SLOTS tiles,
  * transposes one panel, as many gangs as fit are at work at once, and the largest panel fills all
- * multiprocessors. No scratch memory; 128 bytes a gang for its counter.
+ * multiprocessors. Elements of one and two bytes have tiles of up to 128 rows of 252 bytes. No
+ * scratch memory; 128 bytes a gang for its counter.
  */
 #include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
@@ -25,7 +26,12 @@ enum {
     RESERVED_BYTES = 1024,
     COUNTER_BYTES = 128, /* a gang; a line of its own */
     BANK_BYTES = 4,
-    BANKS_BYTES = 128
+    BANKS_BYTES = 128,
+    MOST_PACKED = 8,
+    PACK_BYTES = 16,
+    LEAST_NARROW_BYTES = 4 << 10,
+    NARROW_ROWS = 128,
+    NARROW_RUN_BYTES = 252 /* which lie in 64 times four bytes, wherever they begin */
 };
 
 /* An odd number of elements does that for single words, and for elements of several words rows that
@@ -84,9 +90,46 @@ size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit)
     return rs_size_smaller(rs_size_divide_up(part, 2 * step) * 2 * step, most < side ? most : side);
 }
 
+/* Single words, which move several at once: EACH in kernels/panels.cu. */
+static size_t words_of_pack(const rs_transpose_task *task)
+{
+    bool single = task->unit <= MOST_PACKED && rs_cuda_word(task) == task->unit;
+    return !single                   ? 0
+           : task->unit < BANK_BYTES ? BANK_BYTES / task->unit
+                                     : PACK_BYTES / task->unit;
+}
+
+bool rs_cuda_panels_are_narrow(const rs_transpose_task *task)
+{
+    return task->unit < BANK_BYTES && words_of_pack(task) != 0 &&
+           task->rows * task->cols * task->unit >= LEAST_NARROW_BYTES;
+}
+
+/* With the rows of the next tile that the kernel asks for. A thread has a pack of a column at
+ * least, of as many columns as a pack has words. */
+static tile choose_packed_tile(const rs_transpose_task *task, size_t each)
+{
+    bool narrow = task->unit < BANK_BYTES;
+    size_t most_rows = narrow ? NARROW_ROWS : RUN_BYTES / task->unit;
+    size_t most_cols = (narrow ? NARROW_RUN_BYTES : RUN_BYTES) / task->unit;
+    size_t room = (most_rows + each) * most_cols;
+    size_t rows = rs_cuda_divide_side(task->rows, most_rows, task->unit);
+    size_t cols = rs_cuda_divide_side(task->cols, room / (rows + each), task->unit);
+    if (cols < most_cols) {
+        size_t most = rs_size_smaller(room / cols - each, THREADS);
+        rows = rs_cuda_divide_side(task->rows, most / each * each, task->unit);
+    }
+    rows = rs_size_divide_up(rows, each) * each;
+    size_t pitch = (cols + 2 * each - 2) / each | 1;
+    return (tile){1, rows, cols, pitch, (rows + each) * pitch * each * task->unit};
+}
+
 /* Where one side is shorter than a tile's, the other is longer. */
 static tile choose_tile(const rs_transpose_task *task)
 {
+    size_t each = words_of_pack(task);
+    if (each != 0)
+        return choose_packed_tile(task, each);
     size_t edge = RUN_BYTES / task->unit;
     edge = edge < 1 ? 1 : rs_size_smaller(edge, MOST_EDGE);
     size_t rows = rs_cuda_divide_side(task->rows, edge, task->unit);

@@ -74,6 +74,20 @@ FUNCTION void fetch(word *target, const word *source)
     *target = *source;
 }
 
+FUNCTION void fetch_32(uint *target, const uint *source)
+{
+    if (((size_t)target | (size_t)source) % 4 != 0)
+        __builtin_trap();
+    *target = *source;
+}
+
+FUNCTION void fetch_128(uint4 *target, const uint4 *source)
+{
+    if (((size_t)target | (size_t)source) % 16 != 0)
+        __builtin_trap();
+    *target = *source;
+}
+
 FUNCTION void drain(void)
 {
 }

@@ -265,6 +265,38 @@ static void test_panels(void **state)
     check_task(&gang, 1);
 }
 
+/* Elements of one and two bytes, which move four bytes at once: rows and columns that begin
+ * anywhere, tiles that are whole, ragged, or as long as a panel, and the first and last bytes of
+ * all. */
+static void test_packed(void **state)
+{
+    (void)state;
+    /* Rows, columns, bytes, panels, matrices, offset and what lies between them, in elements. */
+    static const size_t shapes[][7] = {
+        {253, 257, 1, 1, 1, 0, 0}, {131, 407, 1, 2, 2, 3, 1}, {512, 112, 1, 1, 2, 1, 4},
+        {5, 11001, 1, 3, 1, 2, 0}, {17001, 3, 1, 1, 2, 1, 3}, {130, 379, 1, 2, 1, 5, 0},
+        {1, 50001, 1, 1, 1, 1, 0}, {50003, 1, 1, 1, 1, 0, 0}, {129, 505, 1, 1, 3, 0, 2},
+        {259, 131, 2, 1, 2, 1, 1}, {127, 301, 2, 2, 1, 3, 0}, {128, 252, 2, 1, 1, 0, 0},
+        {3, 9001, 2, 2, 2, 1, 5},  {9001, 3, 2, 1, 1, 0, 0},  {1, 30001, 2, 1, 2, 1, 1},
+        {385, 126, 2, 1, 1, 1, 0}, {63, 511, 2, 1, 2, 0, 3},  {641, 77, 1, 1, 1, 7, 0},
+        {127, 131, 4, 1, 2, 1, 3}, {65, 203, 4, 2, 1, 2, 0},  {64, 192, 4, 1, 2, 0, 0},
+        {3, 5001, 4, 1, 2, 3, 2},  {5001, 3, 4, 2, 1, 1, 0},  {1, 15001, 4, 1, 1, 2, 0},
+        {257, 62, 4, 1, 1, 3, 0},  {33, 241, 8, 1, 2, 1, 1},  {97, 65, 8, 2, 1, 1, 0},
+        {3, 3001, 8, 1, 2, 1, 1},  {2777, 3, 8, 1, 1, 0, 0},  {45, 301, 4, 1, 2, 1, 2}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const size_t *s = shapes[i];
+        const rs_transpose_task task = {.method = RS_TRANSPOSE_PANELS,
+                                        .offset = s[5] * s[2],
+                                        .outer = s[4],
+                                        .pitch = (s[3] * s[0] * s[1] + s[6]) * s[2],
+                                        .count = s[3],
+                                        .rows = s[0],
+                                        .cols = s[1],
+                                        .unit = s[2]};
+        check_task(&task, i);
+    }
+}
+
 static void test_chains(void **state)
 {
     (void)state;
@@ -605,13 +637,14 @@ int main(int count, char **arguments)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_panels),      cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_square),      cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_tiles),       cmocka_unit_test(test_shuffles),
-        cmocka_unit_test(test_plans),       cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_one_kernel),  cmocka_unit_test(test_least_cost),
-        cmocka_unit_test(test_two_sources), cmocka_unit_test(test_carried),
-        cmocka_unit_test(test_slim),        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_panels),     cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_chains),     cmocka_unit_test(test_square),
+        cmocka_unit_test(test_tails),      cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_shuffles),   cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_buffers),    cmocka_unit_test(test_one_kernel),
+        cmocka_unit_test(test_least_cost), cmocka_unit_test(test_two_sources),
+        cmocka_unit_test(test_carried),    cmocka_unit_test(test_slim),
+        cmocka_unit_test(test_groups),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(engine);

@@ -59,11 +59,22 @@ FUNCTION void fetch(word *target, const word *source)
 #endif
 }
 
+/* The same of 4 and 16 bytes, which begin at multiples of as many. */
+FUNCTION void fetch_32(uint *target, const uint *source)
+{
+    uint address = (uint)__cvta_generic_to_shared(target);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(source) : "memory");
+}
+
+FUNCTION void fetch_128(uint4 *target, const uint4 *source)
+{
+    uint address = (uint)__cvta_generic_to_shared(target);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(source) : "memory");
+}
+
 FUNCTION void drain(void)
 {
-#if WORD_BYTES >= 4
     asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
 }
 
 /*
