@@ -69,7 +69,8 @@ static void split_place(rs_box_cut *b, const rs_digits *place)
 static size_t find_along(const rs_box_cut *b)
 {
     const rs_digits *lower = &b->lists[RS_BOX_LOWER];
-    bool together = lower->count > 0 && lower->digits[0].extent % b->vector == 0;
+    bool together =
+        b->unit_words == 1 && lower->count > 0 && lower->digits[0].extent % b->vector == 0;
     return together ? lower->digits[0].weight : 0;
 }
 
@@ -135,8 +136,8 @@ static size_t choose_vector(const rs_box_cut *b, const rs_slots *s, const rs_tra
                    (task->repeats > 1 ? task->repeat_pitch : 0);
     size_t runs = s->parts[0] == 0 ? s->slot : s->run_in;
     size_t vector = MOST_VECTOR;
-    while (vector > 1 && (b->unit_words > 1 || b->word * vector > LARGEST_WIDE ||
-                          runs % vector != 0 || apart % (vector * b->word) != 0))
+    while (vector > 1 && (b->word * vector > LARGEST_WIDE || runs * b->unit_words % vector != 0 ||
+                          apart % (vector * b->word) != 0))
         vector /= 2;
     return vector;
 }

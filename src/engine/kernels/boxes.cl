@@ -9,8 +9,8 @@
  * digits: the rows' number begins at down * step, and with a step of 0 rows begin alike in all
  * boxes; the place's lower and upper part have a table each, so no division is left.
  *
- * The host defines SINGLE where elements are words, VECTOR (words that are accessed together, in as
- * many elements; 1 where an element is several words) and WIDE, their type.
+ * The host defines SINGLE where elements are words, VECTOR (words that are accessed together) and
+ * WIDE, their type.
  */
 #ifdef SINGLE
 #define UNIT_WORDS 1u
@@ -54,26 +54,41 @@ FUNCTION uint source_element(uint place, LOCAL const uint *lower, LOCAL const ui
     return upper[high] + lower[place - high * low];
 }
 
+#ifdef SINGLE
 /* The VECTOR words that belong from `word` on. Those that come from places `along` apart, which is
  * not 0, are found together. */
 FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
                      LOCAL const uint *upper, uint low, uint low_magic, uint along, uint unit_words)
 {
+    uint from = source_element(word, lower, upper, low, low_magic);
     if (VECTOR > 1 && along != 0) {
-        uint from = source_element(word, lower, upper, low, low_magic);
         UNROLL
         for (uint k = 0; k < VECTOR; k++)
             values[k] = cells[cell_of(from + k * along)];
         return;
     }
-    uint unit_magic = small_magic(UNIT_WORDS);
     UNROLL
-    for (uint k = 0; k < VECTOR; k++) {
-        uint place = divide_small(word + k, unit_magic);
-        uint from = source_element(place, lower, upper, low, low_magic);
-        values[k] = cells[cell_of((from - place) * UNIT_WORDS + word + k)];
-    }
+    for (uint k = 0; k < VECTOR; k++)
+        values[k] = cells[cell_of(source_element(word + k, lower, upper, low, low_magic))];
 }
+#else
+/* The VECTOR words that belong from `word` on: of one element and perhaps the next one, since an
+ * element has three words or more, or else is half of a vector or a whole one. */
+FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
+                     LOCAL const uint *upper, uint low, uint low_magic, uint along, uint unit_words)
+{
+    uint place = divide_small(word, small_magic(unit_words));
+    uint part = word - place * unit_words;
+    uint from = source_element(place, lower, upper, low, low_magic) * unit_words + part;
+    uint left = unit_words - part; /* of the element */
+    uint next = 0;
+    if (left < VECTOR)
+        next = source_element(place + 1, lower, upper, low, low_magic) * unit_words - left;
+    UNROLL
+    for (uint k = 0; k < VECTOR; k++)
+        values[k] = cells[cell_of((k < left ? from : next) + k)];
+}
+#endif
 
 /* `counts` has those of the digits of the box, of rows, of the lower and of the upper part of a
  * place, eight bits each; `room` are the words of all cells. */
