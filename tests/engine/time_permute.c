@@ -18,6 +18,7 @@
  */
 #include "lab.h"
 #include "restride/restride.h"
+#include "transpose/cost.h"
 #include "transpose/plan.h"
 
 #include <jansson.h>
@@ -183,13 +184,23 @@ typedef struct {
     size_t wrong;
 } result;
 
+/* Passes that the planner expects of a stage. */
+static double stage_expected(const restride_plan *plan, size_t stage)
+{
+    const rs_engine_traits traits = engine->operations->traits(engine);
+    size_t limit = plan->bytes / traits.scratch_parts + traits.scratch_bytes;
+    return rs_cost_of_transpose(&plan->tasks[stage], &traits, limit);
+}
+
 static void report_stages(const restride_plan *plan, const json_t *stages, double copy)
 {
     size_t i = 0;
     json_t *stage;
     json_array_foreach(stages, i, stage)
-        printf("    %.2f of the copy, %s, tile %lld: %lld of %lld x %lld elements of %lld bytes\n",
-               copy / stage_median(plan, i), json_string_value(json_object_get(stage, "name")),
+        printf("    %.2f passes (%.2f expected), %s, tile %lld: %lld of %lld x %lld elements of "
+               "%lld bytes\n",
+               stage_median(plan, i) / copy, stage_expected(plan, i),
+               json_string_value(json_object_get(stage, "name")),
                (long long)json_integer_value(json_object_get(stage, "tile")),
                (long long)json_integer_value(json_object_get(stage, "blocks")),
                (long long)json_integer_value(json_object_get(stage, "rows")),
