@@ -69,8 +69,8 @@ static void split_place(rs_box_cut *b, const rs_digits *place)
 static size_t find_along(const rs_box_cut *b)
 {
     const rs_digits *lower = &b->lists[RS_BOX_LOWER];
-    bool together =
-        b->unit_words == 1 && lower->count > 0 && lower->digits[0].extent % b->vector == 0;
+    bool together = b->aligned && b->unit_words == 1 && lower->count > 0 &&
+                    lower->digits[0].extent % b->vector == 0;
     return together ? lower->digits[0].weight : 0;
 }
 
@@ -129,17 +129,13 @@ static void cut_boxes(rs_box_cut *b, const rs_slots *s)
     split_place(b, &all);
 }
 
-/* Words of a run that are accessed together, wherever one begins. */
-static size_t choose_vector(const rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task)
+/* Whether all runs begin and end at multiples of so many words. */
+static bool is_aligned(const rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task)
 {
     size_t apart = task->offset | (task->outer > 1 ? task->pitch : 0) |
                    (task->repeats > 1 ? task->repeat_pitch : 0);
     size_t runs = s->parts[0] == 0 ? s->slot : s->run_in;
-    size_t vector = MOST_VECTOR;
-    while (vector > 1 && (b->word * vector > LARGEST_WIDE || runs * b->unit_words % vector != 0 ||
-                          apart % (vector * b->word) != 0))
-        vector /= 2;
-    return vector;
+    return runs * b->unit_words % b->vector == 0 && apart % (b->vector * b->word) == 0;
 }
 
 /* The largest word that divides elements and every distance between arrays. */
@@ -160,7 +156,8 @@ bool rs_boxes_cut(rs_box_cut *b, const rs_slots *s, const rs_transpose_task *tas
         cut_tiles(b, s, task);
     else
         cut_boxes(b, s);
-    b->vector = choose_vector(b, s, task);
+    b->vector = rs_size_smaller(MOST_VECTOR, LARGEST_WIDE / b->word);
+    b->aligned = is_aligned(b, s, task);
     b->along = find_along(b);
     size_t words = rs_size_multiply_capped(b->rows * b->run, b->unit_words);
     if (words > MOST_WORDS || s->axes.elements > UINT32_MAX / b->unit_words || b->boxes > INT32_MAX)

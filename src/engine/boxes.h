@@ -22,6 +22,7 @@ typedef struct {
     size_t word; /* bytes */
     size_t unit_words;
     size_t vector; /* words that are accessed together */
+    bool aligned;  /* runs begin and end at multiples of a vector */
     size_t room;   /* words of the cells */
     size_t local_bytes;
 } rs_box_cut;

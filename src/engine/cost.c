@@ -87,7 +87,7 @@ double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes)
     if (!rs_slots_of(&slots, task) || !rs_boxes_cut(&cut, &slots, task, box_bytes))
         return INFINITY;
     double run = (double)(cut.run * task->unit);
-    double access = (double)(cut.vector * cut.word);
+    double access = (double)(cut.vector * cut.word) * (cut.aligned ? 1 : 0.5);
     return 0.65 + 18 / run + 3000 / (run * (double)cut.rows) + 3.9 / access +
            (double)cut.local_bytes / 170e3;
 }

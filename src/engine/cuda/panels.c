@@ -29,7 +29,7 @@ enum {
     BANKS_BYTES = 128,
     MOST_PACKED = 8,
     PACK_BYTES = 16,
-    LEAST_NARROW_BYTES = 4 << 10,
+    LEAST_NARROW_BYTES = 16 << 10,
     NARROW_ROWS = 128,
     NARROW_RUN_BYTES = 252 /* which lie in 64 times four bytes, wherever they begin */
 };
@@ -174,7 +174,7 @@ bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *t
  * round more than a few are idle. */
 static size_t choose_gangs(size_t room, size_t panels)
 {
-    enum { IDLE_PARTS = 32 };
+    enum { IDLE_PARTS = 6 };
     size_t most = rs_size_smaller(room, panels);
     size_t best = most;
     size_t least = SIZE_MAX; /* panels that could be had in the time */

@@ -97,6 +97,7 @@ static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *seq
                           (uint32_t)b->cut.step,
                           (uint32_t)b->cut.low,
                           (uint32_t)b->cut.along,
+                          (uint32_t)(b->cut.aligned ? 0 : b->cut.vector - 1),
                           (uint32_t)b->cut.room,
                           (uint32_t)b->cut.unit_words};
     enum { NUMBERS = sizeof numbers / sizeof numbers[0], BEFORE = 4 };

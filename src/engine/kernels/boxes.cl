@@ -54,48 +54,57 @@ FUNCTION uint source_element(uint place, LOCAL const uint *lower, LOCAL const ui
     return upper[high] + lower[place - high * low];
 }
 
-#ifdef SINGLE
+/* The word that belongs at a place. */
+FUNCTION WORD word_at(LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
+                      LOCAL const uint *upper, uint low, uint low_magic, uint unit_words)
+{
+    uint place = divide_small(word, small_magic(UNIT_WORDS));
+    uint from = source_element(place, lower, upper, low, low_magic);
+    return cells[cell_of((from - place) * UNIT_WORDS + word)];
+}
+
 /* The VECTOR words that belong from `word` on. Those that come from places `along` apart, which is
- * not 0, are found together. */
+ * not 0, are found together, and so are those of an element and the next one, if that is all that a
+ * vector can have. */
 FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
                      LOCAL const uint *upper, uint low, uint low_magic, uint along, uint unit_words)
 {
-    uint from = source_element(word, lower, upper, low, low_magic);
-    if (VECTOR > 1 && along != 0) {
+#ifdef SINGLE
+    if (along != 0) {
+        uint from = source_element(word, lower, upper, low, low_magic);
         UNROLL
         for (uint k = 0; k < VECTOR; k++)
             values[k] = cells[cell_of(from + k * along)];
         return;
     }
-    UNROLL
-    for (uint k = 0; k < VECTOR; k++)
-        values[k] = cells[cell_of(source_element(word + k, lower, upper, low, low_magic))];
-}
 #else
-/* The VECTOR words that belong from `word` on: of one element and perhaps the next one, since an
- * element has three words or more, or else is half of a vector or a whole one. */
-FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL const uint *lower,
-                     LOCAL const uint *upper, uint low, uint low_magic, uint along, uint unit_words)
-{
-    uint place = divide_small(word, small_magic(unit_words));
-    uint part = word - place * unit_words;
-    uint from = source_element(place, lower, upper, low, low_magic) * unit_words + part;
-    uint left = unit_words - part; /* of the element */
-    uint next = 0;
-    if (left < VECTOR)
-        next = source_element(place + 1, lower, upper, low, low_magic) * unit_words - left;
+    if (unit_words >= VECTOR - 1) {
+        uint place = divide_small(word, small_magic(unit_words));
+        uint part = word - place * unit_words;
+        uint from = source_element(place, lower, upper, low, low_magic) * unit_words + part;
+        uint left = unit_words - part; /* of the element */
+        uint next = 0;
+        if (left < VECTOR)
+            next = source_element(place + 1, lower, upper, low, low_magic) * unit_words - left;
+        UNROLL
+        for (uint k = 0; k < VECTOR; k++)
+            values[k] = cells[cell_of((k < left ? from : next) + k)];
+        return;
+    }
+#endif
     UNROLL
     for (uint k = 0; k < VECTOR; k++)
-        values[k] = cells[cell_of((k < left ? from : next) + k)];
+        values[k] = word_at(cells, word + k, lower, upper, low, low_magic, unit_words);
 }
-#endif
 
 /* `counts` has those of the digits of the box, of rows, of the lower and of the upper part of a
- * place, eight bits each; `room` are the words of all cells. */
+ * place, eight bits each; `room` are the words of all cells; `apart` is 0 where rows begin and end
+ * at multiples of VECTOR words, or else VECTOR - 1: then a row's first and last words go one by
+ * one. */
 KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
                      GLOBAL const uint *box_digits, uint counts, uint boxes, uint rows, uint run,
-                     uint width, uint across, uint down, uint step, uint low, uint along, uint room,
-                     uint unit_words, LOCAL_ARRAY(uint4, memory))
+                     uint width, uint across, uint down, uint step, uint low, uint along,
+                     uint apart, uint room, uint unit_words, LOCAL_ARRAY(uint4, memory))
 {
     LOCAL_BEGIN(uint4, memory)
     LOCAL WORD *cells = (LOCAL WORD *)memory;
@@ -108,8 +117,9 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
     GLOBAL const uint *upper_digits = lower_digits + 2 * (counts >> 16 & 255);
     fill_sums(lower, low, lower_digits, counts >> 16 & 255, 0, 1);
     fill_sums(upper, volume / low, upper_digits, counts >> 24, 0, 1);
-    uint run_words = run * UNIT_WORDS / VECTOR;
-    uint magic = small_magic(run_words);
+    uint run_words = run * UNIT_WORDS;
+    uint vectors = (run_words + VECTOR - 1 + apart) / VECTOR; /* of a row, wherever it begins */
+    uint magic = small_magic(vectors);
     uint low_magic = small_magic(low);
     for (uint number = (uint)GROUP_ID; number < boxes; number += (uint)GROUPS) {
         uint box = number / across;
@@ -117,33 +127,46 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
         uint other = box / down;
         uint first_row = (box - other * down) * step;
         uint filled = width - start < run ? width - start : run;
-        uint filled_words = filled * UNIT_WORDS / VECTOR;
+        uint filled_words = filled * UNIT_WORDS;
         uint base = start + sum_digits(box_digits, counts & 255, other);
-        GLOBAL WORD *matrix = data + first + GROUP_ID_2 * matrix_words + (ulong)base * UNIT_WORDS;
+        ulong begin = first + GROUP_ID_2 * matrix_words + (ulong)base * UNIT_WORDS;
+        GLOBAL WORD *matrix = data + begin;
         if (step != 0 || number == (uint)GROUP_ID)
             fill_sums(row_starts, rows, row_digits, counts >> 8 & 255, first_row, UNIT_WORDS);
         BARRIER;
         UNROLL_4
-        for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
+        for (uint i = LOCAL_ID; i < rows * vectors; i += LOCAL_SIZE) {
             uint row = divide_small(i, magic);
-            uint x = i - row * run_words;
-            if (x < filled_words) {
-                WIDE wide = *(GLOBAL const WIDE *)(matrix + row_starts[row] + x * VECTOR);
+            GLOBAL const WORD *words = matrix + row_starts[row];
+            uint x = (i - row * vectors) * VECTOR - (((uint)begin + row_starts[row]) & apart);
+            uint cell = row * run_words + x; /* both below 0 before the row's first word */
+            if (x < filled_words && filled_words - x >= VECTOR) {
+                WIDE wide = *(GLOBAL const WIDE *)(words + x);
                 UNROLL
                 for (uint k = 0; k < VECTOR; k++)
-                    cells[cell_of(i * VECTOR + k)] = ((const WORD *)&wide)[k];
+                    cells[cell_of(cell + k)] = ((const WORD *)&wide)[k];
+            } else if (apart != 0) {
+                for (uint k = 0; k < VECTOR; k++)
+                    if (x + k < filled_words)
+                        cells[cell_of(cell + k)] = words[x + k];
             }
         }
         BARRIER;
         UNROLL_4
-        for (uint i = LOCAL_ID; i < rows * run_words; i += LOCAL_SIZE) {
+        for (uint i = LOCAL_ID; i < rows * vectors; i += LOCAL_SIZE) {
             uint row = divide_small(i, magic);
-            uint x = i - row * run_words;
-            if (x < filled_words) {
+            GLOBAL WORD *words = matrix + row_starts[row];
+            uint x = (i - row * vectors) * VECTOR - (((uint)begin + row_starts[row]) & apart);
+            uint cell = row * run_words + x;
+            if (x < filled_words && filled_words - x >= VECTOR) {
                 WIDE wide;
-                gather((WORD *)&wide, cells, i * VECTOR, lower, upper, low, low_magic, along,
-                       unit_words);
-                *(GLOBAL WIDE *)(matrix + row_starts[row] + x * VECTOR) = wide;
+                gather((WORD *)&wide, cells, cell, lower, upper, low, low_magic, along, unit_words);
+                *(GLOBAL WIDE *)(words + x) = wide;
+            } else if (apart != 0) {
+                for (uint k = 0; k < VECTOR; k++)
+                    if (x + k < filled_words)
+                        words[x + k] =
+                            word_at(cells, cell + k, lower, upper, low, low_magic, unit_words);
             }
         }
         BARRIER;
