@@ -91,7 +91,8 @@ static void reference(unsigned char *after, const unsigned char *before, const r
         return;
     }
     if (t->method == RS_TRANSPOSE_PIPT || t->method == RS_TRANSPOSE_PTTWAC ||
-        t->method == RS_TRANSPOSE_PIPT_PANELS || t->method == RS_TRANSPOSE_PTTWAC_PANELS) {
+        t->method == RS_TRANSPOSE_REVERSE || t->method == RS_TRANSPOSE_PIPT_PANELS ||
+        t->method == RS_TRANSPOSE_PTTWAC_PANELS) {
         reference_transpose(after, before, t->count, t->rows, t->cols, t->unit);
         return;
     }
@@ -271,6 +272,22 @@ static void check_elements(const test_machine *machine, rs_transpose_method meth
     check(machine, &task, 4 * task.outer * (task.rows * task.cols / 32 + 1), *seed);
 }
 
+/* Elements so long that several teams of work-items have words of each, of every width. */
+static void check_long(const test_machine *machine, uint64_t *seed)
+{
+    static const size_t words[] = {1, 2, 4, 8, 16};
+    size_t word = words[test_random(seed, 5)];
+    rs_transpose_task task = {.method = RS_TRANSPOSE_REVERSE,
+                              .count = 1,
+                              .rows = 1 + test_random(seed, 20),
+                              .cols = 1 + test_random(seed, 20),
+                              .tile = 1,
+                              .unit = word * (257 + 2 * test_random(seed, 300))};
+    spread(&task, task.unit, seed);
+    size_t bytes = task.outer * matrix_bytes(&task);
+    check(machine, &task, 8192 + test_random(seed, 3) * bytes / 8, *seed);
+}
+
 /* All ways in which the flags may lie. */
 static void check_tiles(const test_machine *machine, rs_transpose_method method, uint64_t *seed)
 {
@@ -297,6 +314,7 @@ void machine_test_stages(const test_machine *machine, uint64_t seed, size_t coun
         check_fused(machine, &seed);
         check_elements(machine, RS_TRANSPOSE_PIPT, &seed);
         check_tiles(machine, RS_TRANSPOSE_PIPT_PANELS, &seed);
+        check_long(machine, &seed);
         if (machine->finds_races)
             continue;
         check_elements(machine, RS_TRANSPOSE_PTTWAC, &seed);

@@ -22,6 +22,7 @@ enum {
     BUSY_ITEMS = 1 << 17,              /* that keep a GPU busy */
     SPLIT_LANES = 32,                  /* of a long super-element, side by side: a memory line */
     MOST_SPLIT = 8,                    /* words that a work-item has of a super-element */
+    LONG_SPLIT = 4,                    /* of one that several teams have, in the widest words */
     SPLIT_BATCH = RS_CHAINS_BATCH / 2, /* super-elements under way of which it has several */
     NARROW_BYTES = 4,
     MIDDLE_BYTES = 8,
@@ -240,6 +241,9 @@ static restride_status prepare(rs_device_stage *stage, const rs_chains_plan *sha
     *plan = *shape;
     plan->bits = rs_chains_bits(plan->shape[0]);
     plan->lanes = (uint32_t)rs_size_divide_up(plan->words, plan->split);
+    uint32_t team = (uint32_t)rs_device_engine_of(stage)->simd_items;
+    if (plan->lanes > team)
+        plan->lanes = (uint32_t)rs_size_divide_up(plan->lanes, team) * team;
     stage->plan = plan;
     stage->items = items_of(rs_device_engine_of(stage), GROUP_ITEMS);
     const rs_chains_planning p = {stage, plan, limit};
@@ -258,12 +262,14 @@ static uint64_t magic(size_t divisor, bool wide)
 }
 
 /* Words that each work-item has of a super-element. A team has all of it where that is not too
- * much, since lines that two teams share come and go twice. */
+ * much, or else as much as it can, since lines that two teams share come and go twice. */
 static uint32_t split_of(const rs_device_stage *stage, size_t words)
 {
     size_t team = rs_device_engine_of(stage)->simd_items;
     size_t split = rs_size_divide_up(words, team);
-    return split <= MOST_SPLIT ? (uint32_t)split : 1;
+    return split <= MOST_SPLIT           ? (uint32_t)split
+           : stage->word <= MIDDLE_BYTES ? MOST_SPLIT
+                                         : LONG_SPLIT;
 }
 
 /* Of super-elements of `words` words. With a middle of 1 it is 100! (base/cycles.h). */

@@ -13,8 +13,9 @@
  *
  * Every work-item has up to SPLIT words of a super-element and follows them through the whole
  * piece. So words never wait for each other, and a group needs no barrier. TEAM neighbouring
- * work-items share no super-element with others, since pieces of a memory line that move at
- * different times move the whole line each time; only speed depends on it.
+ * work-items share no super-element with others, or have so many words side by side as they can,
+ * since pieces of a memory line that move at different times move the whole line each time; only
+ * speed depends on it.
  *
  * The host defines POSITION, TEAM, SPLIT, BATCH, the super-elements of a piece that are under way
  * at once, and the permutation (positions.cl).
@@ -51,9 +52,15 @@ FUNCTION ulong panel_of(POSITION position, SHAPE_PARAMETERS)
 }
 #endif
 
-/* The words of a work-item: `lane` and those `lanes` further on, as far as they are inside. */
+/* The words of a work-item: the first one and those `stride` further on, as far as they are inside.
+ * Of `lanes` that are more than a team, whole teams, each team has words side by side. */
 #define EACH_WORD for (uint s = 0; s < SPLIT; s++)
-#define IS_INSIDE(s) (lane + (s)*lanes < width)
+#define IS_INSIDE(s) (lane + (s)*stride < width)
+#define STRIDE(lanes) ((lanes) <= TEAM ? (lanes) : TEAM)
+FUNCTION uint first_word(uint lane, uint lanes)
+{
+    return lanes <= TEAM ? lane : lane / TEAM * TEAM * SPLIT + lane % TEAM;
+}
 
 /* Digits take longer than it takes to see that no more of them are wanted. */
 #ifdef DIGITS
@@ -80,7 +87,7 @@ FUNCTION bool find_places(POSITION *places, POSITION position, POSITION end, ulo
 }
 
 /* The batch in which the end comes is the only one with conditions. */
-FUNCTION void move_last(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,
+FUNCTION void move_last(GLOBAL WORD *slice, uint step, uint lane, uint stride, uint width,
                         const POSITION *places, POSITION end, const WORD *last)
 {
     WORD values[BATCH][SPLIT];
@@ -92,15 +99,15 @@ FUNCTION void move_last(GLOBAL WORD *slice, uint step, uint lane, uint lanes, ui
     UNROLL
     for (uint k = 0; k < BATCH; k++)
         UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) values[k][s] =
-            slice[(ulong)places[k + 1] * step + s * lanes];
+            slice[(ulong)places[k + 1] * step + s * stride];
     UNROLL
     for (uint k = 0; k < BATCH; k++)
         UNROLL EACH_WORD if (k + 1 < count && IS_INSIDE(s)) seen ^= SOME_BITS(values[k][s]);
     ARRIVED(seen);
     UNROLL
     for (uint k = 0; k < BATCH; k++)
-        UNROLL EACH_WORD if (k < count && IS_INSIDE(s)) slice[(ulong)places[k] * step + s * lanes] =
-            k + 1 < count ? values[k][s] : last[s];
+        UNROLL EACH_WORD if (k < count && IS_INSIDE(s))
+            slice[(ulong)places[k] * step + s * stride] = k + 1 < count ? values[k][s] : last[s];
 }
 
 /*
@@ -110,7 +117,7 @@ FUNCTION void move_last(GLOBAL WORD *slice, uint step, uint lane, uint lanes, ui
  * meanwhile the places of the next batch are worked out. A cycle of up to BATCH moves is whole in
  * registers before anything is stored.
  */
-FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, uint width,
+FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint stride, uint width,
                          POSITION position, POSITION end, const WORD *last, ulong turn,
                          SHAPE_PARAMETERS)
 {
@@ -123,7 +130,7 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
         UNROLL
         for (uint k = 0; k < BATCH; k++)
             UNROLL EACH_WORD if (IS_INSIDE(s)) values[k][s] =
-                slice[(ulong)places[k + 1] * step + s * lanes];
+                slice[(ulong)places[k + 1] * step + s * stride];
         ends = find_places(next, places[BATCH], end, turn, SHAPE);
         UNROLL
         for (uint k = 0; k < BATCH; k++)
@@ -131,18 +138,18 @@ FUNCTION void move_along(GLOBAL WORD *slice, uint step, uint lane, uint lanes, u
         ARRIVED(seen);
         UNROLL
         for (uint k = 0; k < BATCH; k++)
-            UNROLL EACH_WORD if (IS_INSIDE(s)) slice[(ulong)places[k] * step + s * lanes] =
+            UNROLL EACH_WORD if (IS_INSIDE(s)) slice[(ulong)places[k] * step + s * stride] =
                 values[k][s];
         UNROLL
         for (uint k = 0; k <= BATCH; k++)
             places[k] = next[k];
     }
-    move_last(slice, step, lane, lanes, width, places, end, last);
+    move_last(slice, step, lane, stride, width, places, end, last);
 }
 
 #define MATRIX (data + first + GROUP_ID_2 * matrix_words)
 
-/* Which piece (or cycle) and which lane of it this work-item has; false when it has none. */
+/* Which piece (or cycle) and from which word on this work-item has; false when it has none. */
 FUNCTION bool find_item(ulong id, ulong count, uint lanes, ulong *item, uint *lane)
 {
     ulong team = id / TEAM;
@@ -155,8 +162,8 @@ FUNCTION bool find_item(ulong id, ulong count, uint lanes, ulong *item, uint *la
     }
     uint teams = (lanes - 1) / TEAM + 1;
     *item = team / teams;
-    *lane = (uint)(team % teams) * TEAM + member;
-    return *lane < lanes && *item < count;
+    *lane = first_word((uint)(team % teams) * TEAM + member, lanes);
+    return *item < count;
 }
 
 /* Saves what the last move of each piece needs. */
@@ -174,7 +181,8 @@ KERNEL save_ends(GLOBAL const WORD *data, ulong first, ulong matrix_words,
     GLOBAL const WORD *slice = MATRIX + FIELD_WORD(end) + lane;
     ulong place = (ulong)(end - FIELD_START(end)) * STEP_WORDS;
     GLOBAL WORD *kept = saved + (GROUP_ID_2 * pieces + piece) * words + lane;
-    EACH_WORD if (IS_INSIDE(s)) kept[s * lanes] = slice[place + s * lanes];
+    uint stride = STRIDE(lanes);
+    EACH_WORD if (IS_INSIDE(s)) kept[s * stride] = slice[place + s * stride];
 }
 
 /* The words of a lane of a piece, whose last move takes those at `kept`, or of a whole cycle. */
@@ -184,12 +192,13 @@ FUNCTION void move_piece(GLOBAL WORD *matrix, GLOBAL const WORD *kept, POSITION 
     POSITION zero = FIELD_START(start);
     uint width = FIELD_WIDTH(start);
     GLOBAL WORD *slice = matrix + FIELD_WORD(start) + lane;
+    uint stride = STRIDE(lanes);
     WORD last[SPLIT];
     if (start == end)
         kept = slice + (ulong)(start - zero) * STEP_WORDS;
-    EACH_WORD if (IS_INSIDE(s)) last[s] = kept[s * lanes];
+    EACH_WORD if (IS_INSIDE(s)) last[s] = kept[s * stride];
     if (IS_INSIDE(0))
-        move_along(slice, STEP_WORDS, lane, lanes, width, start - zero, end - zero, last,
+        move_along(slice, STEP_WORDS, lane, stride, width, start - zero, end - zero, last,
                    FIELD_TURN(start), SHAPE);
 }
 
@@ -229,7 +238,7 @@ KERNEL move_unlisted(GLOBAL WORD *data, ulong first, ulong matrix_words, ulong p
     BARRIER;
     for (uint i = LOCAL_ID; i < *count * lanes; i += LOCAL_SIZE) {
         POSITION leader = list[1 + i / lanes];
-        move_piece(MATRIX, 0, leader, leader, i % lanes, PLACE, SHAPE);
+        move_piece(MATRIX, 0, leader, leader, first_word(i % lanes, lanes), PLACE, SHAPE);
     }
 }
 
