@@ -129,13 +129,19 @@ static void cut_boxes(rs_box_cut *b, const rs_slots *s)
     split_place(b, &all);
 }
 
-/* Whether all runs begin and end at multiples of so many words. */
-static bool is_aligned(const rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task)
+/* Words that are accessed together: as many as divide all runs and what lies before them, or else
+ * as many as can be, wherever a run begins. */
+static void choose_vector(rs_box_cut *b, const rs_slots *s, const rs_transpose_task *task)
 {
     size_t apart = task->offset | (task->outer > 1 ? task->pitch : 0) |
                    (task->repeats > 1 ? task->repeat_pitch : 0);
-    size_t runs = s->parts[0] == 0 ? s->slot : s->run_in;
-    return runs * b->unit_words % b->vector == 0 && apart % (b->vector * b->word) == 0;
+    size_t runs = b->unit_words * (s->parts[0] == 0 ? s->slot : s->run_in);
+    size_t most = rs_size_smaller(MOST_VECTOR, LARGEST_WIDE / b->word);
+    size_t vector = most;
+    while (vector > 1 && (runs % vector != 0 || apart % (vector * b->word) != 0))
+        vector /= 2;
+    b->aligned = vector > 1 || most == 1;
+    b->vector = b->aligned ? vector : most;
 }
 
 /* The largest word that divides elements and every distance between arrays. */
@@ -156,8 +162,7 @@ bool rs_boxes_cut(rs_box_cut *b, const rs_slots *s, const rs_transpose_task *tas
         cut_tiles(b, s, task);
     else
         cut_boxes(b, s);
-    b->vector = rs_size_smaller(MOST_VECTOR, LARGEST_WIDE / b->word);
-    b->aligned = is_aligned(b, s, task);
+    choose_vector(b, s, task);
     b->along = find_along(b);
     size_t words = rs_size_multiply_capped(b->rows * b->run, b->unit_words);
     if (words > MOST_WORDS || s->axes.elements > UINT32_MAX / b->unit_words || b->boxes > INT32_MAX)

@@ -13,7 +13,10 @@ enum {
     LONGEST_WORD = 16,
     LAUNCH_BYTES = 4 << 20,
     SIMD_ITEMS = 32,
+    NARROW_WORD = 4,
     MOST_SPLIT = 8,        /* words that a work-item has of an element */
+    LONG_SPLIT = 4,        /* of the longest words, of an element that several teams have */
+    FEW_SPLIT = 4,         /* more take so many registers that fewer work-items are at work */
     BATCH = 8,             /* elements under way */
     SPLIT_BATCH = 4,       /* of which a work-item has several words */
     FEW_ELEMENTS = 1 << 16 /* whose cycles move whole, all at once */
@@ -46,15 +49,19 @@ static double walks_cost(const rs_transpose_task *task, const walk_shape *walk,
     size_t word = word_of(task, walk->element_bytes);
     size_t words = walk->element_bytes / word;
     size_t split = rs_size_divide_up(words, SIMD_ITEMS);
-    split = split <= MOST_SPLIT ? split : 1;
+    split = split <= MOST_SPLIT ? split : word < LONGEST_WORD ? MOST_SPLIT : LONG_SPLIT;
+    double crowded = split <= FEW_SPLIT || word < NARROW_WORD ? 0
+                     : word < LONGEST_WORD                    ? 0.3
+                                                              : 0.12;
     size_t lanes = rs_size_divide_up(words, split);
     size_t used = lanes <= SIMD_ITEMS ? SIMD_ITEMS / lanes * lanes : lanes;
     double idle = (double)(rs_size_divide_up(lanes, SIMD_ITEMS) * SIMD_ITEMS) / (double)used - 1;
     double lines = LINE_BYTES - (double)rs_size_gcd(walk->element_bytes, LINE_BYTES);
+    double together = (double)rs_size_smaller(words, SIMD_ITEMS * split) * (double)word;
     double under_way = (double)scratch_limit * (split == 1 ? BATCH : SPLIT_BATCH);
     double waits = walk->elements > FEW_ELEMENTS ? 1.4e6 / under_way : 0;
     double tiny = 2.2e4 / (bytes * bytes * bytes); /* elements of less than a sector */
-    return 1.17 + tiny + 0.66 * lines / bytes + 0.37 / (double)word + 0.07 * idle +
+    return 1.17 + tiny + crowded + 0.66 * lines / together + 0.37 / (double)word + 0.07 * idle +
            1.5 * (double)walk->digits / bytes + waits +
            LAUNCH_BYTES / ((double)task->outer * (double)walk->elements * bytes);
 }
@@ -87,8 +94,9 @@ double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes)
     if (!rs_slots_of(&slots, task) || !rs_boxes_cut(&cut, &slots, task, box_bytes))
         return INFINITY;
     double run = (double)(cut.run * task->unit);
-    double access = (double)(cut.vector * cut.word) * (cut.aligned ? 1 : 0.5);
-    return 0.65 + 18 / run + 3000 / (run * (double)cut.rows) + 3.9 / access +
+    double access = (double)(cut.vector * cut.word) * (cut.aligned ? 1 : 0.3);
+    double narrow = cut.word < NARROW_WORD ? 0.3 : 0;
+    return 0.65 + narrow + 18 / run + 3000 / (run * (double)cut.rows) + 3.9 / access +
            (double)cut.local_bytes / 170e3;
 }
 

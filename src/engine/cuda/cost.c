@@ -15,7 +15,8 @@ enum {
     TILE_RUN_BYTES = 256,
     SINGLE_WORD_BYTES = 4,
     LAUNCH_BYTES = 10 << 20,
-    MEETING_BYTES = 4 << 20
+    MEETING_BYTES = 4 << 20,
+    CACHED_BYTES = 40 << 20
 };
 
 static const double packed_cost = 0.2;
@@ -42,7 +43,7 @@ static double tiles_waste(const rs_transpose_task *task)
         return 0;
     size_t part = rs_cuda_divide_side(side, most, task->unit);
     size_t tiles = (side - 1) / part + 1;
-    return 0.1 + 0.3 * ((double)(tiles * part) / (double)side - 1);
+    return 0.3 * ((double)(tiles * part) / (double)side - 1);
 }
 
 static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -53,17 +54,22 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     size_t block = task->rows * task->cols * task->unit;
     if (block > chip || task->unit > LARGEST_PANEL_UNIT)
         return INFINITY;
-    bool is_short = rs_cuda_word(task) < SINGLE_WORD_BYTES;
-    double words = rs_cuda_panels_are_narrow(task) ? 0.1 : is_short ? 3 : 0;
-    if (block <= engine->common.local_bytes || rs_cuda_slim_suits(engine, task))
-        return 1.1 + words;
-    if (!rs_cuda_panels_fit(engine, task))
+    bool is_narrow = rs_cuda_word(task) < SINGLE_WORD_BYTES;
+    bool is_whole = block <= engine->common.local_bytes && !rs_cuda_panels_are_narrow(task);
+    if (is_whole || rs_cuda_slim_suits(engine, task))
+        return 1.1 + (is_narrow ? 2 : 0);
+    size_t gangs = rs_cuda_panels_gangs(engine, task);
+    if (gangs == 0)
         return INFINITY;
     if (task->unit >= LINE_BYTES) /* tiles of a few elements a side */
         return 5;
     /* With few gangs at once there is less to do while one waits at its gate. */
-    return 1.22 + 0.35 * (double)block / (double)chip + words + tiles_waste(task) +
-           misaligned(task->cols * task->unit, 0.08) + misaligned(task->rows * task->unit, 0.08);
+    bool is_single = task->unit == rs_cuda_word(task);
+    double words = is_narrow ? (is_single ? 0.7 : 3) : is_single ? 0 : 0.5;
+    size_t column = task->rows * task->unit;
+    words += column % SINGLE_WORD_BYTES != 0 ? 30 / (double)column : 0;
+    return 1.2 + 0.55 / (double)gangs + words + tiles_waste(task) +
+           misaligned(task->cols * task->unit, 0.12) + misaligned(task->rows * task->unit, 0.12);
 }
 
 static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -127,7 +133,7 @@ static double rows_cost(const rs_cuda_engine *engine, const rs_transpose_task *t
     size_t row = rs_cuda_rows_bytes(task);
     if (row > engine->shared_bytes_a_block || task->rows > INT32_MAX)
         return INFINITY;
-    return (row > engine->shared_bytes / 2 ? 1.5 : 1.25) + 5000 / (double)row +
+    return (row > engine->shared_bytes / 2 ? 1.25 : 1.1) + 3000 / (double)row +
            narrow_words(task, 4);
 }
 
@@ -161,8 +167,9 @@ static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task
         (double)task->outer * (double)task->rows * (double)task->cols * (double)task->unit;
     double cost = together >= task->outer ? 0.9 : is_apart ? 1.2 : together > 1 ? 1.4 : 1.6;
     cost += together >= task->outer && task->piece_count > 2 ? 0.25 : 0; /* shorter rows */
+    cost -= bytes < CACHED_BYTES ? 0.25 : 0;
     cost += misaligned(task->rows * task->unit, 0.06) + misaligned(task->cols * task->unit, 0.06) +
-            8 / (double)(word * word) + MEETING_BYTES / bytes;
+            (word < SINGLE_WORD_BYTES ? 24 : 8) / (double)(word * word) + MEETING_BYTES / bytes;
     return cost < RS_CUDA_LEAST_COST ? RS_CUDA_LEAST_COST : cost;
 }
 

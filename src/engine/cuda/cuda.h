@@ -165,8 +165,8 @@ static inline rs_cuda_engine *rs_cuda_engine_of(const rs_cuda_stage *stage)
 /* The widest access that fits `unit` and where every matrix of the task begins: 1 to 16 bytes. */
 size_t rs_cuda_word(const rs_transpose_task *task);
 
-/* Whether the blocks of the device together have room for a panel in shared memory. */
-bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *task);
+/* How many panels the blocks of the device have in shared memory at a time; 0: not one. */
+size_t rs_cuda_panels_gangs(const rs_cuda_engine *engine, const rs_transpose_task *task);
 
 /* Whether panels have elements of one or two bytes, which move four bytes at once, and are large
  * enough for a block each. */

@@ -27,7 +27,6 @@ enum {
     COUNTER_BYTES = 128, /* a gang; a line of its own */
     BANK_BYTES = 4,
     BANKS_BYTES = 128,
-    MOST_PACKED = 8,
     PACK_BYTES = 16,
     LEAST_NARROW_BYTES = 16 << 10,
     NARROW_ROWS = 128,
@@ -57,6 +56,7 @@ typedef struct {
     size_t rows, cols; /* of a tile */
     size_t pitch;
     size_t bytes; /* in shared memory */
+    bool packed;
 } tile;
 
 static tile make_tile(const rs_transpose_task *task, size_t rows, size_t cols)
@@ -64,16 +64,15 @@ static tile make_tile(const rs_transpose_task *task, size_t rows, size_t cols)
     size_t word = rs_cuda_word(task);
     size_t unit_words = task->unit / word;
     size_t pitch = rs_cuda_tile_pitch(cols, unit_words, word);
-    return (tile){unit_words, rows, cols, pitch, rows * pitch * word};
+    return (tile){unit_words, rows, cols, pitch, rows * pitch * word, false};
 }
 
 static restride_status create_kernel(rs_cuda_stage *stage, rs_cuda_launch *launch, const tile *t,
                                      size_t slots)
 {
     const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, stage->word},
-        {"SINGLE", NULL, t->unit_words == 1},
-        {"THREADS", NULL, THREADS},
+        {"WORD_BYTES", NULL, stage->word}, {"SINGLE", NULL, t->unit_words == 1},
+        {"PACKED", NULL, t->packed},       {"THREADS", NULL, THREADS},
         {"BLOCKS", NULL, BLOCKS},
     };
     return rs_cuda_kernel_create(&launch->kernel, rs_cuda_engine_of(stage), "panels",
@@ -90,13 +89,15 @@ size_t rs_cuda_divide_side(size_t side, size_t most, size_t unit)
     return rs_size_smaller(rs_size_divide_up(part, 2 * step) * 2 * step, most < side ? most : side);
 }
 
-/* Single words, which move several at once: EACH in kernels/panels.cu. */
+/* Elements of a pack (kernels/panels.cu), 0 where they move one by one: those of four bytes are
+ * faster together only in panels that both ways are wider than a tile. */
 static size_t words_of_pack(const rs_transpose_task *task)
 {
-    bool single = task->unit <= MOST_PACKED && rs_cuda_word(task) == task->unit;
-    return !single                   ? 0
-           : task->unit < BANK_BYTES ? BANK_BYTES / task->unit
-                                     : PACK_BYTES / task->unit;
+    if (task->unit > BANK_BYTES || rs_cuda_word(task) != task->unit)
+        return 0;
+    if (task->unit < BANK_BYTES)
+        return BANK_BYTES / task->unit;
+    return rs_size_smaller(task->rows, task->cols) > MOST_EDGE ? PACK_BYTES / task->unit : 0;
 }
 
 bool rs_cuda_panels_are_narrow(const rs_transpose_task *task)
@@ -121,7 +122,7 @@ static tile choose_packed_tile(const rs_transpose_task *task, size_t each)
     }
     rows = rs_size_divide_up(rows, each) * each;
     size_t pitch = (cols + 2 * each - 2) / each | 1;
-    return (tile){1, rows, cols, pitch, (rows + each) * pitch * each * task->unit};
+    return (tile){1, rows, cols, pitch, (rows + each) * pitch * each * task->unit, true};
 }
 
 /* Where one side is shorter than a tile's, the other is longer. */
@@ -164,12 +165,6 @@ static cut cut_panel(const rs_cuda_engine *engine, const rs_transpose_task *task
     return c;
 }
 
-bool rs_cuda_panels_fit(const rs_cuda_engine *engine, const rs_transpose_task *task)
-{
-    const cut c = cut_panel(engine, task);
-    return c.members <= c.room;
-}
-
 /* As many as there is room for, since while some wait others move, but not so many that in the last
  * round more than a few are idle. */
 static size_t choose_gangs(size_t room, size_t panels)
@@ -186,6 +181,12 @@ static size_t choose_gangs(size_t room, size_t panels)
         }
     }
     return best;
+}
+
+size_t rs_cuda_panels_gangs(const rs_cuda_engine *engine, const rs_transpose_task *task)
+{
+    const cut c = cut_panel(engine, task);
+    return c.members <= c.room ? choose_gangs(c.room / c.members, task->outer * task->count) : 0;
 }
 
 restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limit)

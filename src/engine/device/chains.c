@@ -22,7 +22,7 @@ enum {
     BUSY_ITEMS = 1 << 17,              /* that keep a GPU busy */
     SPLIT_LANES = 32,                  /* of a long super-element, side by side: a memory line */
     MOST_SPLIT = 8,                    /* words that a work-item has of a super-element */
-    LONG_SPLIT = 4,                    /* of one that several teams have, in the widest words */
+    LONG_SPLIT = 4,                    /* wide ones, of one that several teams have */
     SPLIT_BATCH = RS_CHAINS_BATCH / 2, /* super-elements under way of which it has several */
     NARROW_BYTES = 4,
     MIDDLE_BYTES = 8,
@@ -165,7 +165,7 @@ size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t piece
  * COLUMNS do not know which are. The wider the words, the more registers skipping takes. */
 static uint32_t made_split(const rs_chains_plan *plan, size_t word)
 {
-    static const uint32_t wide[] = {1, 2, 3, 4, 6, MOST_SPLIT};
+    static const uint32_t wide[] = {1, 2, 3, LONG_SPLIT, 6, MOST_SPLIT};
     static const uint32_t middle[] = {1, 2, 4, MOST_SPLIT};
     static const uint32_t narrow[] = {1, 4, MOST_SPLIT};
     const uint32_t *splits = word < NARROW_BYTES ? narrow : word <= MIDDLE_BYTES ? middle : wide;
@@ -267,9 +267,8 @@ static uint32_t split_of(const rs_device_stage *stage, size_t words)
 {
     size_t team = rs_device_engine_of(stage)->simd_items;
     size_t split = rs_size_divide_up(words, team);
-    return split <= MOST_SPLIT           ? (uint32_t)split
-           : stage->word <= MIDDLE_BYTES ? MOST_SPLIT
-                                         : LONG_SPLIT;
+    size_t most = stage->word <= MIDDLE_BYTES ? MOST_SPLIT : LONG_SPLIT;
+    return (uint32_t)(split <= MOST_SPLIT ? split : most);
 }
 
 /* Of super-elements of `words` words. With a middle of 1 it is 100! (base/cycles.h). */

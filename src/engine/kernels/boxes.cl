@@ -97,6 +97,39 @@ FUNCTION void gather(WORD *values, LOCAL const WORD *cells, uint word, LOCAL con
         values[k] = word_at(cells, word + k, lower, upper, low, low_magic, unit_words);
 }
 
+/* Between a row and its cells, from word x of the row on, which is `cell` of the box (both below 0
+ * before the row's first word). */
+FUNCTION void fetch_vector(LOCAL WORD *cells, GLOBAL const WORD *row, uint x, uint cell,
+                           uint row_words, uint apart)
+{
+    if (x < row_words && row_words - x >= VECTOR) {
+        WIDE wide = *(GLOBAL const WIDE *)(row + x);
+        UNROLL
+        for (uint k = 0; k < VECTOR; k++)
+            cells[cell_of(cell + k)] = ((const WORD *)&wide)[k];
+    } else if (apart != 0) {
+        for (uint k = 0; k < VECTOR; k++)
+            if (x + k < row_words)
+                cells[cell_of(cell + k)] = row[x + k];
+    }
+}
+
+FUNCTION void store_vector(GLOBAL WORD *row, LOCAL const WORD *cells, uint x, uint cell,
+                           uint row_words, uint apart, LOCAL const uint *lower,
+                           LOCAL const uint *upper, uint low, uint low_magic, uint along,
+                           uint unit_words)
+{
+    if (x < row_words && row_words - x >= VECTOR) {
+        WIDE wide;
+        gather((WORD *)&wide, cells, cell, lower, upper, low, low_magic, along, unit_words);
+        *(GLOBAL WIDE *)(row + x) = wide;
+    } else if (apart != 0) {
+        for (uint k = 0; k < VECTOR; k++)
+            if (x + k < row_words)
+                row[x + k] = word_at(cells, cell + k, lower, upper, low, low_magic, unit_words);
+    }
+}
+
 /* `counts` has those of the digits of the box, of rows, of the lower and of the upper part of a
  * place, eight bits each; `room` are the words of all cells; `apart` is 0 where rows begin and end
  * at multiples of VECTOR words, or else VECTOR - 1: then a row's first and last words go one by
@@ -139,17 +172,7 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
             uint row = divide_small(i, magic);
             GLOBAL const WORD *words = matrix + row_starts[row];
             uint x = (i - row * vectors) * VECTOR - (((uint)begin + row_starts[row]) & apart);
-            uint cell = row * run_words + x; /* both below 0 before the row's first word */
-            if (x < filled_words && filled_words - x >= VECTOR) {
-                WIDE wide = *(GLOBAL const WIDE *)(words + x);
-                UNROLL
-                for (uint k = 0; k < VECTOR; k++)
-                    cells[cell_of(cell + k)] = ((const WORD *)&wide)[k];
-            } else if (apart != 0) {
-                for (uint k = 0; k < VECTOR; k++)
-                    if (x + k < filled_words)
-                        cells[cell_of(cell + k)] = words[x + k];
-            }
+            fetch_vector(cells, words, x, row * run_words + x, filled_words, apart);
         }
         BARRIER;
         UNROLL_4
@@ -157,17 +180,8 @@ KERNEL permute_boxes(GLOBAL WORD *data, ulong first, ulong matrix_words,
             uint row = divide_small(i, magic);
             GLOBAL WORD *words = matrix + row_starts[row];
             uint x = (i - row * vectors) * VECTOR - (((uint)begin + row_starts[row]) & apart);
-            uint cell = row * run_words + x;
-            if (x < filled_words && filled_words - x >= VECTOR) {
-                WIDE wide;
-                gather((WORD *)&wide, cells, cell, lower, upper, low, low_magic, along, unit_words);
-                *(GLOBAL WIDE *)(words + x) = wide;
-            } else if (apart != 0) {
-                for (uint k = 0; k < VECTOR; k++)
-                    if (x + k < filled_words)
-                        words[x + k] =
-                            word_at(cells, cell + k, lower, upper, low, low_magic, unit_words);
-            }
+            store_vector(words, cells, x, row * run_words + x, filled_words, apart, lower, upper,
+                         low, low_magic, along, unit_words);
         }
         BARRIER;
     }

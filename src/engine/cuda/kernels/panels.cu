@@ -7,12 +7,10 @@
  * to their new places. Nothing travels between the blocks, since a tile that is read in runs along
  * the rows is written in runs along the columns.
  *
- * The host defines SINGLE (1: an element is a word), THREADS and BLOCKS (a multiprocessor). How panels
- * are cut comes with the launch, so that few kernels serve all of them. Single words of up to eight
- * bytes move several at once, wherever rows begin.
+ * The host defines SINGLE (1: an element is a word), PACKED (1: several of such elements, of up to
+ * four bytes, move at once, wherever rows begin), THREADS and BLOCKS (a multiprocessor). How panels
+ * are cut comes with the launch, so that few kernels serve all of them.
  */
-#define PACKED (SINGLE && WORD_BYTES <= 8)
-
 typedef struct {
     uint rows, cols;  /* elements */
     uint pitch;       /* packs (see below), or else words, from one row to the next: with `unit` mod 32 of
@@ -95,7 +93,7 @@ FUNCTION void store_tile(word *panel, const word *cells, const tile_shape *shape
 }
 #else
 /*
- * A pack is 4 bytes, or 16 for words of four and eight, that begin at a multiple of as many. A row
+ * A pack is 4 bytes, or 16 for words of four, that begin at a multiple of as many. A row
  * is fetched as the packs that hold it, and a column is stored as those that lie inside it. The tile
  * that has the first element of such a pack stores it, so a tile has up to EACH - 1 rows of the next
  * one as well; what lies before the first pack of a column, and behind the last, goes element by
