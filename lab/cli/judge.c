@@ -55,7 +55,7 @@ typedef struct {
     const judge_options *options;
     rs_device_memory elements, out, chosen;
     size_t bytes, most_threads, most_elements;
-    float *first, *other; /* results of the first layout, and of another */
+    uint32_t *first, *other; /* the bits of results of the first layout, and of another */
 } laboratory;
 
 enum { VISIT, FILL, SUM, KERNELS, RUNS = 4, CHECKED = 1 << 20 };
@@ -111,7 +111,7 @@ static void fill(const laboratory *lab, rs_device_sequence *sequence, const vari
 }
 
 /* What one launch gave each thread, and left in each element: the same in every layout. */
-static restride_status read_results(const laboratory *lab, const variant *v, float *results)
+static restride_status read_results(const laboratory *lab, const variant *v, uint32_t *results)
 {
     rs_device_sequence sequence = {.engine = lab->engine};
     const rs_device_argument arguments[] = {RS_ARGUMENT(lab->elements), RS_ARGUMENT(lab->out),
@@ -137,7 +137,7 @@ static restride_status read_results(const laboratory *lab, const variant *v, flo
 
 static restride_status compare(const laboratory *lab, const variant *v, bool first)
 {
-    float *results = first ? lab->first : lab->other;
+    uint32_t *results = first ? lab->first : lab->other;
     memset(results, 0, 2 * sizeof *results * CHECKED);
     restride_status status = read_results(lab, v, results);
     if (status == RESTRIDE_OK && !first &&

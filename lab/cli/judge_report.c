@@ -12,11 +12,15 @@ static const double is_gain = 1.10, is_loss = 0.95, close_enough = 0.25;
 enum { MOST_POINTS = 4096 };
 
 typedef struct {
+    size_t count;
+    double x[MOST_POINTS], y[MOST_POINTS]; /* gains as powers of two: measured, foretold */
+} points;
+
+typedef struct {
     size_t kernels, right, within, chosen, bad, kept, missed;
     size_t layouts, layouts_right;
-    double lost; /* the worst gain of a chosen layout */
-    size_t points;
-    double x[MOST_POINTS], y[MOST_POINTS];
+    double lost;      /* the worst gain of a chosen layout */
+    points series[2]; /* kernels that are changed, and kept */
 } totals;
 
 typedef struct {
@@ -105,10 +109,11 @@ static void count(totals *t, const compared *c)
     for (int i = 1; i < c->count; i++) {
         t->layouts++;
         t->layouts_right += direction(c->measured[i]) == direction(c->foretold[i]);
-        if (t->points < MOST_POINTS) {
-            t->x[t->points] = c->measured[i];
-            t->y[t->points++] = c->foretold[i];
-        }
+    }
+    points *series = &t->series[chosen == 0];
+    if (series->count < MOST_POINTS) {
+        series->x[series->count] = log2(measured);
+        series->y[series->count++] = log2(foretold);
     }
 }
 
@@ -156,17 +161,18 @@ static void print_totals(const totals *t)
 
 static restride_status draw(const totals *t, const char *file)
 {
-    static const double ends[] = {0.1, 16};
+    static const double ends[] = {-1, 0, 1, 2, 3, 4};
+    const points *changed = &t->series[0], *kept = &t->series[1];
     const rs_plot_series series[] = {
-        {.name = "a layout of a kernel", .count = t->points, .x = t->x, .y = t->y},
-        {.name = "as foretold", .count = 2, .x = ends, .y = ends, .dashed = true}};
+        {.name = "changed", .count = changed->count, .x = changed->x, .y = changed->y},
+        {.name = "kept: the best other layout", .count = kept->count, .x = kept->x, .y = kept->y},
+        {.name = "as foretold", .count = 6, .x = ends, .y = ends, .dashed = true}};
     const rs_plot plot = {.kind = RS_PLOT_POINTS,
-                          .title = "Gain over an array of structures, foretold against measured",
-                          .x_label = "measured, times as fast",
+                          .title = "Gain over an array of structures: powers of two",
+                          .x_label = "measured",
                           .y_label = "foretold",
-                          .x_logarithmic = true,
                           .series = series,
-                          .series_count = 2};
+                          .series_count = 3};
     rs_text svg = RS_TEXT_EMPTY;
     rs_plot_write(&svg, &plot);
     restride_status status = rs_text_write_file(file, svg.data, svg.size);

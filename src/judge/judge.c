@@ -5,9 +5,16 @@
 #include <string.h>
 
 /* Less than this is not worth a conversion, and within what the model is off. */
-static const double least_gain = 1.10, least_part = 1.03;
+static const double least_gain = 1.10, least_part = 1.03, least_launches = 0.5;
 
-enum { SMALL_ELEMENT = 16, TILE = 32, ROUNDS = 4, MOST_GROUP = 64 };
+enum {
+    SMALL_ELEMENT = 16,
+    TILE = 32,
+    ROUNDS = 4,
+    MOST_GROUP = 128,
+    FEW_WARPS = 8,     /* of a processor */
+    SEVERAL_FIELDS = 3 /* of one element for all lanes, for which a tile's address is worth it */
+};
 
 typedef struct {
     const rs_judge_kernel *kernel;
@@ -107,9 +114,7 @@ static const char *reason_to_keep(const rs_judge_argument *a, double best, rs_ju
         [RS_LANES_UNKNOWN] = "how threads reach the elements could not be read from the source, or "
                              "goes through a cast"};
     static const char *const by_bound[] = {
-        "all bytes of the elements are needed, and the bandwidth of the memory bounds the kernel "
-        "in "
-        "any layout",
+        "the memory's bandwidth bounds the kernel, which needs all of these bytes in any layout",
         "loads from the L2 bound the kernel in any layout",
         "stores to the L2 bound the kernel in any layout",
         "other loads of the kernel bound it, not those of this argument",
@@ -157,6 +162,15 @@ static void offer(judging *j, int k, rs_judge_layout layout)
         j->failed = true;
 }
 
+/* Whether a processor has so many warps that, where all lanes read one element, another warp has
+ * loaded it before: then only the instructions for addresses count. */
+static bool is_crowded(const judging *j)
+{
+    const rs_sim_device *shape = &j->device->shape;
+    double warps = j->kernel->threads / (double)(shape->warp * shape->processors);
+    return j->kernel->threads == 0 || warps > FEW_WARPS;
+}
+
 /*
  * AoS first. Nothing else where lanes share elements or are not known, and where elements are
  * small: such accesses are nearly whole lines already. Lanes that walk or have groups tear tiles
@@ -167,17 +181,18 @@ static void offer_layouts(judging *j, int k)
     enum { TILES = 4 };
     static const int tiles[TILES] = {TILE, 64, 128, 0};
     const rs_judge_argument *a = &j->kernel->arguments[k];
-    int group = a->lanes == RS_LANES_GROUP || a->lanes == RS_LANES_WALK ? a->group : 1;
-    bool whole = touched_bytes(a) >= a->element;
-    bool tiles_fit = a->lanes != RS_LANES_GATHER && a->element > SMALL_ELEMENT;
+    bool groups = a->lanes == RS_LANES_GROUP || a->lanes == RS_LANES_WALK;
+    bool whole = touched_bytes(a) >= a->element, small = a->element <= SMALL_ELEMENT;
+    bool same = a->lanes == RS_LANES_SAME;
     offer(j, k, rs_judge_aos);
-    if (a->lanes == RS_LANES_UNKNOWN || a->lanes == RS_LANES_WITHIN ||
-        (whole && a->element <= SMALL_ELEMENT))
+    if (a->lanes == RS_LANES_UNKNOWN || a->lanes == RS_LANES_WITHIN || (whole && small) ||
+        (same && is_crowded(j)))
         return;
-    if (tiles_fit && group > 1 && group <= MOST_GROUP)
-        offer(j, k, (rs_judge_layout){.tile = TILE, .group = group});
-    for (size_t i = 0; tiles_fit && a->lanes != RS_LANES_WALK && i < TILES; i++)
-        offer(j, k, (rs_judge_layout){.tile = tiles[i], .group = 1});
+    if (groups && !small && a->group > 1 && a->group <= MOST_GROUP)
+        offer(j, k, (rs_judge_layout){.tile = TILE, .group = a->group});
+    for (int i = 0; i < TILES && a->lanes != RS_LANES_WALK && a->lanes != RS_LANES_GATHER; i++)
+        if (!small && (tiles[i] == 0 || !same || a->field_count >= SEVERAL_FIELDS))
+            offer(j, k, (rs_judge_layout){.tile = tiles[i], .group = 1});
     if (!whole)
         offer(j, k, (rs_judge_layout){.tile = 1, .group = 1, .split = true});
 }
@@ -211,7 +226,8 @@ static void choose(const judging *j, int chosen[])
     for (int k = 0; k < j->kernel->argument_count; k++)
         if (time_with(j, chosen, k, 0) < least_part * time_of(j, chosen).ns)
             chosen[k] = 0;
-    if (time_of(j, aos).ns < least_gain * time_of(j, chosen).ns)
+    double now = time_of(j, aos).ns, then = time_of(j, chosen).ns;
+    if (now < least_gain * then || now - then < least_launches * j->device->launch_ns)
         memcpy(chosen, aos, sizeof aos);
 }
 

@@ -13,8 +13,8 @@
 static const double sharpness = 5;  /* of the norm */
 static const double l2_part = 0.53; /* of the L2, that data of up to this size find from before */
 static const double drift = 0.03; /* by how much each further warp's loads come before another's */
-/* Instructions for an element's address, and in SoA for each access to a field: counted by a
- * profiler in the programs of restride-lab judge. */
+/* Instructions for an element's address, and in SoA for each access to a further field: counted by
+ * a profiler in the programs of restride-lab judge. */
 static const double aos_address = 4, field_address = 0.85, tile_address = 9, group_address = 17;
 
 enum {
@@ -113,7 +113,8 @@ static double address_instructions(const rs_judge_argument *a, const rs_judge_la
 {
     int members = a->lanes == RS_LANES_GROUP ? a->group : 1;
     if (layout->tile == 0 && !layout->split)
-        return aos_address * members + field_address * accesses;
+        return aos_address * members +
+               field_address * accesses * (a->field_count - 1) / a->field_count;
     return members * (layout->group > 1  ? group_address
                       : layout->tile > 1 ? tile_address
                                          : aos_address);

@@ -11,9 +11,9 @@
 
 enum { WARP = 32, PIECE = 32, MOST_SQUARES = 64, SQUARE = 11, TEXT_BAR = 32 };
 
-static const char assumed[] =
-    "Expected for arrays larger than the caches where the source does not tell their size, and for "
-    "kernels that do little arithmetic.";
+static const char assumed[] = "Expected for arrays larger than the caches where the source does "
+                              "not tell their size, and for\n"
+                              "kernels that do little arithmetic.";
 
 static bool is_change(const json_t *argument)
 {
@@ -98,31 +98,67 @@ static void add_subject(rs_text *text, const json_t *argument)
         rs_text_format(text, " (%d)", (int)rs_json_integer_of(argument, "group"));
 }
 
-static void add_argument(rs_text *text, const json_t *unit, const json_t *argument)
+/* Words in lines of at most WIDTH characters; the first line has `at` of them already. */
+static void add_wrapped(rs_text *text, size_t at, const char *words)
 {
-    const char *name = rs_json_string_of(argument, "array");
-    const json_t *kept = kept_by_rewriter(unit, argument);
-    rs_text_format(text, "  %s: ", name);
-    add_subject(text, argument);
-    if (!is_change(argument)) {
-        rs_text_format(text, "\n    leave it as it is: %s\n",
-                       rs_json_string_of(argument, "reason"));
-        return;
+    enum { WIDTH = 100, INDENT = 6 };
+    for (bool first = true; *words != '\0'; first = false) {
+        size_t length = strcspn(words, " ");
+        bool breaks = !first && at + 1 + length > WIDTH;
+        if (breaks)
+            rs_text_format(text, "\n%*s", INDENT, "");
+        else if (!first)
+            rs_text_add_string(text, " ");
+        rs_text_format(text, "%.*s", (int)length, words);
+        at = (breaks ? INDENT : at + !first) + length;
+        words += length;
+        words += strspn(words, " ");
     }
-    rs_text_format(text, "\n    layout \"%s\" (%s): ", rs_json_string_of(argument, "layout"),
-                   rs_json_string_of(argument, "meaning"));
+    rs_text_add_string(text, "\n");
+}
+
+static void add_change(rs_text *text, const json_t *unit, const json_t *argument)
+{
+    const json_t *kept = kept_by_rewriter(unit, argument);
+    rs_text line = RS_TEXT_EMPTY;
+    rs_text_format(text, "    layout \"%s\": ", rs_json_string_of(argument, "layout"));
     add_factor(text, rs_json_number_of(argument, "gain"));
-    rs_text_format(text, "\n    because %s\n", rs_json_string_of(argument, "reason"));
-    rs_text_add_string(text, "    32-byte pieces of memory for one load or store of 32 threads:\n");
+    rs_text_format(text, "\n      %s\n", rs_json_string_of(argument, "meaning"));
+    rs_text_format(&line, "because %s", rs_json_string_of(argument, "reason"));
+    rs_text_add_string(text, "      ");
+    add_wrapped(text, 6, line.data != NULL ? line.data : "");
+    rs_text_add_string(text,
+                       "      32-byte pieces of memory for one load or store of 32 threads:\n");
     add_bar(text, "now", pieces(argument, "sectors_now"));
     add_bar(text, "then", pieces(argument, "sectors_then"));
-    rs_text_add_string(text, "    others: ");
+    rs_text_add_string(text, "      times as fast in others: ");
     add_candidates(text, argument);
     rs_text_add_string(text, "\n");
-    if (kept != NULL)
-        rs_text_format(text, "    restride rewrite keeps it: %s:%d: %s\n",
-                       rs_json_string_of(kept, "file"), (int)rs_json_integer_of(kept, "line"),
-                       rs_json_string_of(kept, "reason"));
+    rs_text_free(&line);
+    if (kept == NULL)
+        return;
+    rs_text_format(&line, "but restride rewrite keeps it: %s:%lld: %s",
+                   rs_json_string_of(kept, "file"), rs_json_integer_of(kept, "line"),
+                   rs_json_string_of(kept, "reason"));
+    rs_text_add_string(text, "      ");
+    add_wrapped(text, 6, line.data != NULL ? line.data : "");
+    rs_text_free(&line);
+}
+
+static void add_argument(rs_text *text, const json_t *unit, const json_t *argument)
+{
+    rs_text subject = RS_TEXT_EMPTY;
+    rs_text_format(&subject, "%s: ", rs_json_string_of(argument, "array"));
+    add_subject(&subject, argument);
+    rs_text_add_string(text, "  ");
+    add_wrapped(text, 2, subject.data != NULL ? subject.data : "");
+    rs_text_free(&subject);
+    if (is_change(argument)) {
+        add_change(text, unit, argument);
+        return;
+    }
+    rs_text_add_string(text, "    leave it as it is: ");
+    add_wrapped(text, 23, rs_json_string_of(argument, "reason"));
 }
 
 void rs_judgement_text(rs_text *text, const json_t *reply)
@@ -149,8 +185,11 @@ void rs_judgement_text(rs_text *text, const json_t *reply)
         rs_text_add_string(text, "\n");
         json_array_foreach(arguments, k, argument) add_argument(text, unit, argument);
     }
-    if (kernels > 0)
-        rs_text_format(text, "\n%s\nThe references that this was read from:\n", assumed);
+    if (kernels > 0) {
+        rs_text_add_string(text, "\n");
+        rs_text_add_string(text, assumed);
+        rs_text_add_string(text, "\nThe references that this was read from:\n");
+    }
 }
 
 /* ---- HTML ---- */
