@@ -127,6 +127,7 @@ static struct {
     size_t tell_count;
 } clock_of_test;
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker asks for these names */
 int __real_clock_gettime(clockid_t id, struct timespec *time);
 int __wrap_clock_gettime(clockid_t id, struct timespec *time);
 restride_status __real_restride_execute(const restride_plan *plan, void *buffer);
@@ -149,6 +150,8 @@ restride_status __wrap_restride_execute(const restride_plan *plan, void *buffer)
     clock_of_test.now += clock_of_test.seconds[index][clock_of_test.runs[index]++ % 2];
     return RESTRIDE_OK;
 }
+
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static void note_progress(void *context, double part)
 {
