@@ -153,8 +153,7 @@ static restride_status add_toolkit(rs_invocation *invocation, rs_arguments *argu
 }
 
 static restride_status add_cuda(rs_invocation *invocation, rs_arguments *arguments,
-                                const rs_syntax_options *options,
-                                const rs_invocation_request *request)
+                                rs_syntax_options *options, const rs_invocation_request *request)
 {
     static const char *const fixed[] = {"-x",
                                         "cuda",
@@ -175,6 +174,9 @@ static restride_status add_cuda(rs_invocation *invocation, rs_arguments *argumen
     rs_toolkit toolkit = {NULL, NULL, 0};
     restride_status status =
         named != NULL && *named == '\0' ? RESTRIDE_OK : rs_toolkit_find(&toolkit, named);
+    if (toolkit.folder == NULL && named == NULL)
+        rs_arguments_add(&options->notes, "No CUDA toolkit was found: compact declarations take "
+                                          "its place. Name one with --cuda-path.");
     if (status == RESTRIDE_OK)
         status = add_toolkit(invocation, arguments, &toolkit);
     invocation->toolkit = toolkit.folder;
@@ -260,7 +262,7 @@ static restride_status fill(rs_invocation *invocation, rs_syntax_options *option
         rs_toolkit_add_gcc(&arguments, "/usr/lib/gcc");
     if (status == RESTRIDE_OK && request->text != NULL)
         status = add_file(invocation, invocation->path, request->text, request->size);
-    if (status == RESTRIDE_OK && arguments.failed)
+    if (status == RESTRIDE_OK && (arguments.failed || options->notes.failed))
         status = rs_fail_memory(memory_subject);
     invocation->arguments = arguments.items;
     invocation->argument_count = arguments.count;

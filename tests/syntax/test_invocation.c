@@ -349,6 +349,7 @@ static void clang_reads_sources_with_it(void **state)
     read_text("/restride-test/k.cu", cuda_source, "", error);
     assert_string_equal(error, "");
     rs_invocation found = make("k.cu", NULL, NULL);
+    assert_int_equal(found.note_count, found.toolkit == NULL);
     if (found.toolkit != NULL)
         read_text("/restride-test/k.cu", cuda_source, found.toolkit, error);
     else
