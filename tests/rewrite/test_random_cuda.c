@@ -44,7 +44,9 @@ static void write_methods(rs_text *out, const record *r)
     write_number(out, *r);
     rs_text_add_string(out, " += k; this->");
     write_number(out, *r);
-    rs_text_add_string(out, " -= k; }\n");
+    rs_text_add_string(out, " -= k; }\n  __device__ R0 &operator+=(int k) { ");
+    write_number(out, *r);
+    rs_text_add_string(out, " += k; return *this; }\n");
 }
 
 static void write_helpers(rs_text *out, const record *r)
@@ -57,6 +59,8 @@ static void write_helpers(rs_text *out, const record *r)
     write_number(out, *r);
     rs_text_add_string(
         out, " & 1023; }\n"
+             "namespace near { struct pair { int a, b; };\n"
+             "__device__ void bump(R0 *q, int k) { q->change(k); } }\n"
              "template <class T> __device__ void grow(T &v, int k) { v += k; }\n"
              "template <class T> __device__ T larger(T v, int k) { return v > k ? v : (T)k; }\n"
              "template <int N, class T> __device__ T *ahead(T *p) { return p + N; }\n"
@@ -94,6 +98,11 @@ static const char *const forms[] = {
     "auto &v = a[i].$P; v += $V",
     "const auto v = b[i].$P; a[i].$P = (int)v & 1023",
     "if (auto k = $V; k > 9) a[i].$P = k",
+    "a[i] += $V",
+    "R0 s = $F; (s += $V) += 2; a[i] = s",
+    "near::bump(a + i, $V)",
+    "const auto [first, second] = near::pair{$V, 3}; a[i].$P = first - second",
+    "using E = R0; const E *q = &b[i]; E s = *q; a[i] = s",
     "R0 s{b[i]}; const R0 t(s); a[i] = t",
     "R0 s = a[i]; a[i] = b[i]; a[i] = s",
     "R0 s[2] = {b[i], a[i]}; s[0].$P += $V; a[i] = s[i & 1]",
