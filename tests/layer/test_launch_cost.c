@@ -1,7 +1,13 @@
-/* What a launch costs under the layer, where the driver does nothing (launch_cost.c). */
+/* What a launch costs under the layer, where the driver does nothing (launch_cost.c), and that a
+ * program does not wait for a slow rewriter. */
 #include "cmocka_all.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 typedef struct {
     double launch, lock;                 /* nanoseconds */
@@ -61,8 +67,121 @@ static void test_launches_cost_little(void **state)
     }
 }
 
+/* ---- the first run ---- */
+
+static char folder[] = "/tmp/restride-cost-XXXXXX";
+
+/* A rewriter that thinks for so many seconds first. */
+static void write_rewriter(const char *seconds)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/slow", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\nsleep %s\nexec %s \"$@\"\n", seconds, REWRITER);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* So many thousand launches under policy auto without a report, with that rewriter. */
+static void run_first(int thousands)
+{
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cd %s && XDG_CACHE_HOME=%s MADE_UP_TALLY=tally MADE_UP_TIMES='grow 10 9' "
+             "MADE_UP_LAUNCHES=none RESTRIDE_WISDOM= RESTRIDE_REWRITER=%s/slow "
+             "RESTRIDE_POLICY=auto OPENCL_LAYERS=%s %s %d >output",
+             folder, folder, folder, MADE_UP_GPU ":" LAYER_PATH, COST_PROGRAM, thousands);
+    assert_int_equal(system(command), 0);
+}
+
+/* Launches that were timed: of a kernel that may gain by another layout, as the rewriter says. */
+static int count_timed(void)
+{
+    char path[64];
+    int timed = -1;
+    snprintf(path, sizeof path, "%s/tally", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &timed), 1);
+    fclose(file);
+    return timed;
+}
+
+static int count_answers(void)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/restride/rewritten", folder);
+    DIR *entries = opendir(path);
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
+        count += entry->d_name[0] != '.';
+    if (entries != NULL)
+        closedir(entries);
+    return count;
+}
+
+static void sleep_tenth(void)
+{
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
+}
+
+/* A short program ends before the answer, which the next run has. */
+static void test_first_run_does_not_wait(void **state)
+{
+    (void)state;
+    enum { TENTHS = 400 };
+    write_rewriter("8");
+    const time_t start = time(NULL);
+    run_first(1);
+    assert_true(time(NULL) - start < 8);
+    assert_int_equal(count_answers(), 0);
+    assert_int_equal(count_timed(), 0);
+    for (int i = 0; i < TENTHS && count_answers() == 0; i++)
+        sleep_tenth();
+    assert_true(count_answers() > 0);
+    sleep_tenth();
+    run_first(1);
+    assert_true(count_timed() > 0);
+}
+
+/* A longer one learns of its kernel's arguments while it launches. */
+static void test_answer_comes_beside_launches(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s/restride", folder);
+    assert_int_equal(system(command), 0);
+    write_rewriter("0.2");
+    for (int thousands = 10000; thousands < 1000000; thousands *= 4) {
+        run_first(thousands);
+        if (count_timed() > 0)
+            return;
+        assert_int_equal(system(command), 0);
+    }
+    fail_msg("no launch was timed");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_launches_cost_little)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_launches_cost_little),
+        cmocka_unit_test(test_first_run_does_not_wait),
+        cmocka_unit_test(test_answer_comes_beside_launches),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -37,7 +37,7 @@ static json_t *ask(bool cache_only)
         setenv("RESTRIDE_CACHE_ONLY", "1", 1);
     else
         unsetenv("RESTRIDE_CACHE_ONLY");
-    restride_status status = rs_rewriter_ask(&rewriter, request, &reply);
+    restride_status status = rs_rewriter_ask(&rewriter, request, false, &reply);
     assert_true((status == RESTRIDE_OK) == (reply != NULL));
     if (!cache_only)
         assert_int_equal(status, RESTRIDE_OK);

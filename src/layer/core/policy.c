@@ -139,9 +139,14 @@ bool rs_policy_is_long(const rs_policy_knowledge *known, double work_items)
     return rs_policy_time(&known->own) * work_items >= long_launch_seconds;
 }
 
+double rs_policy_build_budget(double elapsed)
+{
+    return affordable_builds * elapsed + affordable_build_seconds;
+}
+
 bool rs_policy_can_build(double seconds, double spent, double elapsed)
 {
-    return spent + seconds <= affordable_builds * elapsed + affordable_build_seconds;
+    return spent + seconds <= rs_policy_build_budget(elapsed);
 }
 
 bool rs_policy_is_near_trial(double earlier_seconds)

@@ -167,6 +167,9 @@ bool rs_policy_was_short(const rs_policy_knowledge *known, double work_items);
 /* Whether a kernel that took so many seconds in earlier runs is soon tried in this one. */
 bool rs_policy_is_near_trial(double earlier_seconds);
 
+/* Seconds that a program may wait for builds until it has run for so long. */
+double rs_policy_build_budget(double elapsed);
+
 /* Whether compilers may work for so many seconds, beside the program, on a form that may gain
  * nothing in the end; `spent` is what they have worked before, and `elapsed` the program's time. */
 bool rs_policy_can_build(double seconds, double spent, double elapsed);

@@ -1,5 +1,6 @@
 /*
- * What the rewriter answered, kept on disk (base/store.h) for the next run of the same program.
+ * What the rewriter answered, kept on disk (base/store.h) for the next run of the same program: by
+ * the rewriter itself, which goes on when the program has ended.
  *
  * An entry's key is the whole request (source, options, layouts, the device's macros), this
  * version, and the rewriter and the libclang that answered, by size and time. A second entry
@@ -64,14 +65,6 @@ static bool is_current(const json_t *reply)
     return current;
 }
 
-/* Whether an answer can be checked later: one about a source with includes says which. */
-static bool can_be_kept(const json_t *request, const json_t *reply)
-{
-    const char *source = json_string_value(json_object_get(request, "source"));
-    return json_object_get(reply, "error") == NULL &&
-           (strstr(source, "include") == NULL || json_object_get(reply, "includes") != NULL);
-}
-
 /* The key of an entry; empty when there is none. */
 static rs_text key_of(const char *rewriter, const json_t *request, bool cache_only)
 {
@@ -105,15 +98,22 @@ static json_t *recall(const rs_text *key)
     return reply;
 }
 
-static void remember(const rs_text *key, const json_t *reply)
+/* The request with the keys under which the rewriter is to keep its answer; a new reference. */
+static json_t *with_keys(const json_t *request, const rs_text *key, const rs_text *general,
+                         bool is_beside)
 {
-    char *text = key->data == NULL ? NULL : json_dumps(reply, JSON_COMPACT);
-    if (text != NULL)
-        rs_store_write(kind, key->data, key->size, text, strlen(text));
-    free(text);
+    const rs_text *const all[] = {key, general};
+    json_t *keys = json_array(), *whole = json_copy((json_t *)request);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i]->data != NULL)
+            json_array_append_new(keys, json_stringn(all[i]->data, all[i]->size));
+    json_object_set_new(whole, "keep", json_pack("{s:s, s:o}", "kind", kind, "keys", keys));
+    json_object_set_new(whole, "beside", json_boolean(is_beside));
+    return whole;
 }
 
-restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, json_t **reply)
+restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, bool is_beside,
+                                json_t **reply)
 {
     const bool cache_only = getenv("RESTRIDE_CACHE_ONLY") != NULL;
     restride_status status = RESTRIDE_OK;
@@ -124,13 +124,11 @@ restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, js
             rs_fail(RESTRIDE_UNSUPPORTED, "No earlier run rewrote this source; run the program "
                                           "once without --cache-only.");
     } else if (*reply == NULL) {
-        status = rs_rewriter_start(rewriter, request, reply);
-        if (status == RESTRIDE_OK && can_be_kept(request, *reply)) {
-            rs_text general = key_of(rewriter->path, request, true);
-            remember(&key, *reply);
-            remember(&general, *reply);
-            rs_text_free(&general);
-        }
+        rs_text general = key_of(rewriter->path, request, true);
+        json_t *whole = with_keys(request, &key, &general, is_beside);
+        status = rs_rewriter_start(rewriter, whole, reply);
+        json_decref(whole);
+        rs_text_free(&general);
     }
     rs_text_free(&key);
     return status;

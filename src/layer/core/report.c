@@ -144,6 +144,14 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
     facts->held_reason = strdup(reason);
 }
 
+void rs_report_release_hold(rs_kernel_facts *facts, const char *reason)
+{
+    if (facts->held_reason == NULL || strcmp(facts->held_reason, reason) != 0)
+        return;
+    free(facts->held_reason);
+    facts->held_reason = NULL;
+}
+
 /* ---- notes ---- */
 
 /* Adds a string to a list once. */

@@ -19,6 +19,9 @@ void rs_report_release_program(const rs_program *program) RS_LOCKED;
  * it. The facts may be NULL. */
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason) RS_LOCKED;
 
+/* That reason does not hold any more. */
+void rs_report_release_hold(rs_kernel_facts *facts, const char *reason) RS_LOCKED;
+
 /* Whether the rewriter's description of an argument says that it is in another layout; and says
  * there that it stays in the program's, and why. */
 bool rs_report_is_transformed(const json_t *argument);

@@ -59,15 +59,18 @@ static bool begin_waiting(rs_rewriter *rewriter, rs_rewriter_request *one)
     return begun;
 }
 
-static void end_waiting(rs_rewriter *rewriter, const rs_rewriter_request *one, bool is_late)
+/* Whether the answer was abandoned. */
+static bool end_waiting(rs_rewriter *rewriter, const rs_rewriter_request *one, bool is_late)
 {
     pthread_mutex_lock(&rewriter->mutex);
+    const bool is_abandoned = rewriter->is_abandoned;
     rs_rewriter_request **place = &rewriter->requests;
     while (*place != one)
         place = &(*place)->next;
     *place = one->next;
     rewriter->late_answers += is_late;
     pthread_mutex_unlock(&rewriter->mutex);
+    return is_abandoned;
 }
 
 /* Starts the rewriter with `theirs` as its standard input and output. */
@@ -124,12 +127,23 @@ static bool await_ready(int socket, short what, long long start, bool *is_report
     }
 }
 
-/* Sends the request and reads the answer to its end. */
-static bool converse(int socket, const char *request, rs_text *answer, bool *is_late)
+/* The program may have reaped the child itself with wait(): the reply alone says whether all went
+ * well. */
+static void reap(pid_t *child)
+{
+    while (*child > 0 && waitpid(*child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    *child = -1;
+}
+
+/* Sends the request and reads the answer to its end. One that answers beside the program begins
+ * with a blank, when its first process ends. */
+static bool converse(int socket, const char *request, bool is_beside, pid_t *child, rs_text *answer,
+                     bool *is_late)
 {
     const long long start = milliseconds();
     size_t left = strlen(request);
-    bool is_reported = false;
+    bool is_reported = is_beside; /* nobody waits */
     while (left > 0) {
         *is_late = !await_ready(socket, POLLOUT, start, &is_reported);
         const ssize_t sent =
@@ -147,6 +161,8 @@ static bool converse(int socket, const char *request, rs_text *answer, bool *is_
         char part[65536];
         *is_late = !await_ready(socket, POLLIN, start, &is_reported);
         const ssize_t count = *is_late ? 0 : recv(socket, part, sizeof part, MSG_DONTWAIT);
+        if (count > 0 && is_beside)
+            reap(child);
         if (count > 0)
             rs_text_add(answer, part, (size_t)count);
         else if (*is_late || count == 0 || (errno != EINTR && errno != EAGAIN))
@@ -160,6 +176,7 @@ restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, 
     int sockets[2];
     pid_t child = -1;
     bool is_late = false;
+    const bool is_beside = json_is_true(json_object_get(request, "beside"));
     char *text = json_dumps(request, JSON_COMPACT);
     if (text == NULL)
         return rs_fail_memory("the request to the rewriter");
@@ -177,22 +194,16 @@ restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, 
         status = rs_fail(RESTRIDE_IO, "The rewriter is not asked any more: it has not answered "
                                       "before, or the program is ending.");
     } else if (error != 0) {
+        child = -1;
         status = rs_fail(RESTRIDE_IO, "The rewriter %s could not be started: %s.", rewriter->path,
                          strerror(error));
-    } else if (!converse(sockets[0], text, &answer, &is_late) || answer.size == 0) {
+    } else if (!converse(sockets[0], text, is_beside, &child, &answer, &is_late) ||
+               answer.size == 0) {
         status = is_late ? rs_fail(RESTRIDE_IO, "The rewriter did not answer within %d s.",
                                    TIME_LIMIT / 1000)
                          : rs_fail(RESTRIDE_IO, "The rewriter did not answer.");
-        kill(child, SIGKILL);
     }
-    if (begun)
-        end_waiting(rewriter, &one, is_late);
-    close(sockets[0]);
-    free(text);
-    /* The program may have reaped the child itself with wait(): the reply alone says whether all
-     * went well. */
-    while (begun && error == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    const bool is_abandoned = begun && end_waiting(rewriter, &one, is_late) && error == 0;
     if (status == RESTRIDE_OK) {
         *reply = answer.data != NULL ? json_loadb(answer.data, answer.size, 0, NULL) : NULL;
         if (!json_is_object(*reply)) {
@@ -201,6 +212,16 @@ restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, 
             status = rs_fail(RESTRIDE_IO, "The rewriter ended without an answer.");
         }
     }
+    const bool goes_on = status != RESTRIDE_OK && is_abandoned && !is_late;
+    if (goes_on) /* and keeps its answer */
+        status = rs_fail(RESTRIDE_IO, "The program ended before the rewriter had answered; the "
+                                      "next run has its answer.");
+    else if (status != RESTRIDE_OK && child > 0)
+        kill(child, SIGKILL);
+    close(sockets[0]);
+    free(text);
+    if (!goes_on)
+        reap(&child);
     rs_text_free(&answer);
     return status;
 }

@@ -22,11 +22,13 @@ void rs_rewriter_init(rs_rewriter *rewriter, const char *path);
  * has not answered after 10 seconds is ended, and after two such none is asked any more. */
 restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, json_t **reply);
 
-/* Lets go of all that are being asked, and asks no other. */
+/* Waits for none that is being asked, which goes on and keeps its answer, and asks no other. */
 void rs_rewriter_abandon(rs_rewriter *rewriter);
 
 /* The same, from what it answered to an earlier run if that is still true. With RESTRIDE_CACHE_ONLY
- * set, only from there. */
-restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, json_t **reply);
+ * set, only from there. `is_beside`: the program goes on meanwhile, so the rewriter is no child of
+ * it, which a wait() of the program would find. */
+restride_status rs_rewriter_ask(rs_rewriter *rewriter, const json_t *request, bool is_beside,
+                                json_t **reply);
 
 #endif

@@ -203,6 +203,7 @@ typedef struct {
     rs_target *targets;
     rs_kernel_facts *facts;
     rs_policy policy;
+    bool is_being_prepared;        /* its targets are not known yet */
     struct rs_known_kernel *known; /* on the device of the last launch, or NULL */
     rs_device known_device;
     unsigned long long generation; /* rs_layer.generation when its buffers were looked up */
@@ -266,6 +267,7 @@ struct rs_layer {
         rs_device_layout *with_thread; /* those that have a thread, which was not joined yet */
         size_t own;                    /* builds of other threads */
         double spent;                  /* seconds, for rewritten programs beside the program */
+        double waited;                 /* seconds, for rewriters that work beside it */
         atomic_bool is_deferred;       /* launches have come since the last kernel was made */
     } builds;
     struct { /* process_exit.c */

@@ -167,6 +167,7 @@ static cl_int CL_API_CALL compile_program(cl_program handle, cl_uint device_coun
                                           void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     const char *options_of_source = options != NULL ? options : "";
+    rs_program_wait_prepared(handle);
     rs_layer_lock(rs_the_layer());
     build *begun =
         begin_build(rs_program_find(handle), header_count == 0 ? options_of_source : NULL,
@@ -280,6 +281,7 @@ static cl_int CL_API_CALL build_program(cl_program handle, cl_uint device_count,
 {
     const char *options_of_source = options;
     bool has_headers = false;
+    rs_program_wait_prepared(handle);
     rs_layer_lock(rs_the_layer());
     rs_layer_program *program = rs_program_find(handle);
     if (program != NULL && program->origin_options != NULL)

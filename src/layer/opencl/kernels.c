@@ -147,21 +147,50 @@ static char *name_of(cl_kernel kernel)
     return NULL;
 }
 
+static const char not_answered[] = "the rewriter has not answered yet";
+
+/* The targets of a kernel whose program is prepared. */
+static void take_targets(rs_kernel *kernel) RS_LOCKED
+{
+    if (rs_program_of(kernel)->left != NULL)
+        rs_report_hold(kernel->facts, 0, rs_program_of(kernel)->left);
+    add_targets(kernel, kernel->facts->name);
+    prepare_launches(kernel);
+}
+
 /* What is known of a kernel by its name. */
 static void read_program(rs_kernel *kernel, const char *name, bool is_of_build) RS_LOCKED
 {
     kernel->facts = rs_report_kernel(kernel->program, name);
     kernel->policy = rs_policy_of_kernel(rs_the_layer(), name);
+    if (kernel->facts == NULL)
+        return;
     if (!is_of_build) {
         rs_report_hold(
             kernel->facts, 0,
             "the driver refused the program's last build, or another build came between");
         return;
     }
-    if (rs_program_of(kernel)->left != NULL)
-        rs_report_hold(kernel->facts, 0, rs_program_of(kernel)->left);
-    add_targets(kernel, name);
-    prepare_launches(kernel);
+    kernel->is_being_prepared = rs_program_of(kernel)->preparation == RS_BEING_PREPARED;
+    if (kernel->is_being_prepared)
+        rs_report_hold(kernel->facts, 0, not_answered);
+    else
+        take_targets(kernel);
+}
+
+void rs_kernels_take_targets(const rs_layer_program *program)
+{
+    rs_kernel *kernel;
+    for (size_t at = 0; (kernel = rs_map_next(&rs_the_layer()->kernels, &at)) != NULL;)
+        if (kernel->is_being_prepared && rs_program_of(kernel) == program) {
+            kernel->is_being_prepared = false;
+            rs_report_release_hold(kernel->facts, not_answered);
+            take_targets(kernel);
+            if (kernel->target_count == 0)
+                rs_kernel_forget_values(kernel);
+            kernel->generation = 0;
+            kernel->repeat.generation = 0;
+        }
 }
 
 /* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
@@ -202,7 +231,7 @@ static cl_kernel adopt(cl_kernel handle, cl_program program, unsigned build, cl_
     if (handle == NULL)
         return NULL;
     if (build != 0)
-        rs_program_prepare(program);
+        rs_program_begin_preparing(program);
     rs_layer_lock(rs_the_layer());
     cl_int failed = new_kernel(handle, program, build);
     rs_layer_unlock(rs_the_layer());

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "layer/core/device_layouts.h"
 #include "layer/core/file_limit.h"
+#include "layer/core/policy.h"
 #include "layer/core/process_exit.h"
 #include "layer/core/report.h"
 #include "layer/core/wait.h"
@@ -233,11 +234,10 @@ typedef struct {
 /* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
  * ones). The compiler is not asked what it answered to an earlier run: most programs are never
  * rewritten, and for the others rs_program_check_macros() comes first. */
-static answer ask_rewriter(const rs_layer_program *program)
+static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
 {
     enum { ROUNDS = 8 };
     answer made = {.reply = NULL};
-    bool has_asked = false;
     json_t *source = json_string(program->core.source);
     if (source == NULL) {
         tell(program, "its source is not a text in UTF-8; save it in UTF-8", &made.left);
@@ -259,7 +259,8 @@ static answer ask_rewriter(const rs_layer_program *program)
     for (int round = 0; request != NULL && round < ROUNDS; round++) {
         json_decref(made.reply);
         made.reply = NULL;
-        if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, &made.reply) != RESTRIDE_OK) {
+        if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, is_beside, &made.reply) !=
+            RESTRIDE_OK) {
             tell_sentence(program, restride_last_error(), &made.left);
             break;
         }
@@ -268,23 +269,25 @@ static answer ask_rewriter(const rs_layer_program *program)
         if (json_array_size(unknown) == 0 && json_array_size(values) == 0)
             break;
         bool differ = false;
-        has_asked = true;
         bool known =
             ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
+        if (known) /* also if the program ends before the rewriter has answered */
+            remember_macros(made.key, json_object_get(request, "macros"));
         if (!known || round == ROUNDS - 1) {
             tell(program,
                  differ ? "the compilers of its devices define the macros that its source tests "
                           "differently"
-                        : "the device's compiler could not be asked about the macros that its "
-                          "source tests",
+                 : rs_exit_has_begun(rs_the_layer())
+                     ? "the program ended before the device's compiler was asked about the macros "
+                       "that its source tests"
+                     : "the device's compiler could not be asked about the macros that its source "
+                       "tests",
                  &made.left);
             json_decref(made.reply);
             made.reply = NULL;
             break;
         }
     }
-    if (has_asked && made.reply != NULL)
-        remember_macros(made.key, json_object_get(request, "macros"));
     json_decref(request);
     const char *refused = json_string_value(json_object_get(made.reply, "error"));
     if (refused != NULL)
@@ -362,9 +365,9 @@ static bool is_whole(const rs_rewritten_source *source)
     return source->text != NULL && source->options != NULL;
 }
 
-static rewriting rewrite(const rs_layer_program *program)
+static rewriting rewrite(rs_layer_program *program, bool is_beside)
 {
-    const answer got = ask_rewriter(program);
+    const answer got = ask_rewriter(program, is_beside);
     rewriting made = {.left = got.left != NULL ? got.left : reason_of_reply(got.reply),
                       .kernels = json_incref(json_object_get(got.reply, "kernels")),
                       .source = {.text = part_of(got.reply, "source"),
@@ -376,6 +379,7 @@ static rewriting rewrite(const rs_layer_program *program)
     rs_layer_lock(rs_the_layer());
     made.is_wanted = is_whole(&made.source) && !rs_exit_has_begun(rs_the_layer()) &&
                      rs_program_is_wanted(program, made.kernels);
+    program->is_promising = made.is_wanted;
     rs_layer_unlock(rs_the_layer());
     if (made.is_wanted)
         made.program = rs_program_build_rewritten(program, &made.source, &made.refused);
@@ -413,9 +417,15 @@ static void tell_report(rs_layer_program *program) RS_LOCKED
         rs_report_keep_up(rs_the_layer());
 }
 
+static bool is_awaited(const rs_layer_program *program) RS_LOCKED
+{
+    return program != NULL && program->preparation == RS_BEING_PREPARED && !rs_build_is_inside() &&
+           !rs_exit_has_begun(rs_the_layer());
+}
+
 /* Waits, not for ever, while another thread prepares the program: it may be the one that this call
- * keeps from going on. Returns the record with the lock, NULL when there is nothing to prepare. */
-static rs_layer_program *lock_unprepared(cl_program handle) RS_LOCKS
+ * keeps from going on. Returns the record with the lock, or NULL. */
+static rs_layer_program *lock_prepared(cl_program handle) RS_LOCKS
 {
     rs_layer *layer = rs_the_layer();
     const double longest = 30, end = rs_layer_clock() + longest;
@@ -424,41 +434,138 @@ static rs_layer_program *lock_unprepared(cl_program handle) RS_LOCKS
         const unsigned long long seen = rs_layer_changes(layer);
         rs_layer_lock(layer);
         rs_layer_program *program = rs_program_find(handle);
-        if (program != NULL && program->preparation == RS_UNPREPARED)
+        if (!is_awaited(program) || !is_in_time)
             return program;
-        if (program == NULL || program->preparation == RS_PREPARED || rs_build_is_inside() ||
-            rs_exit_has_begun(layer) || !is_in_time)
-            return NULL;
         rs_layer_unlock(layer);
         is_in_time = rs_layer_wait(layer, seen, end);
     }
+}
+
+void rs_program_wait_prepared(cl_program handle)
+{
+    lock_prepared(handle);
+    rs_layer_unlock(rs_the_layer());
+}
+
+/* Whether a program is to be prepared; if not, that is noted. */
+static bool wants_preparation(rs_layer_program *program) RS_LOCKED
+{
+    if (program == NULL || program->preparation != RS_UNPREPARED)
+        return false;
+    const char *reason = reason_to_leave(program);
+    if (reason == NULL)
+        return true;
+    program->left = strdup(reason);
+    program->preparation = RS_PREPARED;
+    return false;
+}
+
+static void begin_preparation(rs_layer_program *program) RS_LOCKED
+{
+    program->preparation = RS_BEING_PREPARED;
+    program->is_promising = false;
+    program->live_kernels++;
+}
+
+static void end_preparation(rs_layer_program *program, const rewriting *made) RS_LOCKED
+{
+    take_over(program, made);
+    program->preparation = RS_PREPARED;
+    tell_report(program);
+    rs_kernels_take_targets(program);
+    program->live_kernels--;
+    rs_program_trim(program);
 }
 
 /* The compiler is not called under the lock: the driver may call the program from there, by the
  * function that the program gave to its context. */
 void rs_program_prepare(cl_program handle)
 {
-    rs_layer_program *program = lock_unprepared(handle);
-    const char *reason = program != NULL ? reason_to_leave(program) : NULL;
-    if (reason != NULL) {
-        program->left = strdup(reason);
-        program->preparation = RS_PREPARED;
-    } else if (program != NULL && rs_build_begin(rs_the_layer())) {
+    rs_layer_program *program = lock_prepared(handle);
+    if (wants_preparation(program) && rs_build_begin(rs_the_layer())) {
         sigset_t before;
-        program->preparation = RS_BEING_PREPARED;
-        program->live_kernels++;
+        begin_preparation(program);
         rs_layer_unlock(rs_the_layer());
         rs_file_limit_ignore(&before);
-        const rewriting made = rewrite(program);
+        const rewriting made = rewrite(program, false);
         rs_file_limit_restore(&before);
         rs_layer_lock(rs_the_layer());
         rs_build_end(rs_the_layer());
-        take_over(program, &made);
-        tell_report(program);
-        program->preparation = RS_PREPARED;
-        program->live_kernels--;
-        rs_program_trim(program);
+        end_preparation(program, &made);
         rs_layer_wake(rs_the_layer());
     }
     rs_layer_unlock(rs_the_layer());
+}
+
+/* ---- beside the program ---- */
+
+/* Without a report, launches may go on until policy auto has learned what there is to choose from:
+ * in a first run it would not choose another layout for the first ones. */
+static bool may_go_on(void)
+{
+    const rs_layer_settings *settings = &rs_the_layer()->settings;
+    return settings->policy == RS_POLICY_AUTO && !rs_report_times(rs_the_layer()) &&
+           json_object_size(json_object_get(settings->config, "kernels")) == 0;
+}
+
+static void prepare_beside(void *data) RS_UNLOCKED
+{
+    rs_layer_program *program = data;
+    rs_group context = program->context;
+    const rewriting made = rewrite(program, true);
+    rs_layer_lock(rs_the_layer());
+    end_preparation(program, &made);
+    rs_layer_unlock(rs_the_layer());
+    rs_api_group_release(context);
+}
+
+/* False: it has to be prepared by this thread. */
+static bool begin_beside(rs_layer_program *program) RS_LOCKED
+{
+    if (!may_go_on() || rs_build_is_inside() || !rs_api_group_retain(program->context))
+        return false;
+    begin_preparation(program);
+    if (rs_build_beside(rs_the_layer(), prepare_beside, program))
+        return true;
+    program->preparation = RS_UNPREPARED;
+    program->live_kernels--;
+    rs_api_group_release(program->context);
+    return false;
+}
+
+/* An answer of an earlier run is there at once; and what that promises is waited for. */
+static void wait_a_little(cl_program handle) RS_UNLOCKED
+{
+    rs_layer *layer = rs_the_layer();
+    const double longest = 30, start = rs_layer_clock();
+    const double end = start + rs_policy_build_budget(start - layer->loaded_at);
+    double now = start;
+    for (;;) {
+        const unsigned long long seen = rs_layer_changes(layer);
+        rs_layer_lock(layer);
+        const rs_layer_program *program = rs_program_find(handle);
+        const double until =
+            program != NULL && program->is_promising ? start + longest : end - layer->builds.waited;
+        if (!is_awaited(program) || now >= until) {
+            layer->builds.waited += now - start;
+            rs_layer_unlock(layer);
+            return;
+        }
+        rs_layer_unlock(layer);
+        rs_layer_wait(layer, seen, until);
+        now = rs_layer_clock();
+    }
+}
+
+void rs_program_begin_preparing(cl_program handle)
+{
+    rs_layer_lock(rs_the_layer());
+    rs_layer_program *program = rs_program_find(handle);
+    const bool is_begun = may_go_on() && wants_preparation(program) && begin_beside(program);
+    const bool is_beside = may_go_on() && program != NULL && program->preparation != RS_UNPREPARED;
+    rs_layer_unlock(rs_the_layer());
+    if (is_begun)
+        wait_a_little(handle);
+    else if (!is_beside)
+        rs_program_prepare(handle);
 }

@@ -43,6 +43,7 @@ typedef struct {
     json_t *kernels;           /* of the rewriter's reply */
     rs_rewritten_source rewritten_source;
     rs_rewritten_build rewritten_build;
+    bool is_promising;     /* while it is being prepared: an earlier run promises a gain */
     double build_seconds;  /* that the driver took for the program's own */
     double build_estimate; /* seconds that the rewritten one was expected to take */
 } rs_layer_program;
@@ -70,6 +71,16 @@ void rs_program_forget_rewriting(rs_layer_program *program) RS_LOCKED;
 /* Rewrites a program once after each build: sets its record's `rewritten` and `kernels`, or notes
  * why not. Called without the lock; others may call it meanwhile. */
 void rs_program_prepare(cl_program handle) RS_UNLOCKED;
+
+/* The same, but under policy auto, where nobody asked for a report, the rewriter is waited for only
+ * a little: the kernels that the program makes meanwhile learn of their targets later. */
+void rs_program_begin_preparing(cl_program handle) RS_UNLOCKED;
+
+/* Waits while it is prepared, not for ever. */
+void rs_program_wait_prepared(cl_program handle) RS_UNLOCKED;
+
+/* The program is prepared: its kernels have targets from now on. */
+void rs_kernels_take_targets(const rs_layer_program *program) RS_LOCKED;
 
 /* The number of the build that the driver's kernels come from. 0: none that the record knows of. A
  * kernel is what the record says if this was the same before the driver made it and is so still. */

@@ -141,8 +141,8 @@ static void begin_build(rs_layer_program *program) RS_LOCKED
 
 static bool keeps_values(const rs_kernel *kernel) RS_LOCKED
 {
-    return kernel->target_count > 0 && kernel->rewritten[RS_FORM_ANY] == NULL &&
-           kernel->lacks_forms == NULL;
+    return (kernel->target_count > 0 || kernel->is_being_prepared) &&
+           kernel->rewritten[RS_FORM_ANY] == NULL && kernel->lacks_forms == NULL;
 }
 
 void rs_kernel_keep_value(rs_kernel *kernel, size_t index, size_t size, const void *value,

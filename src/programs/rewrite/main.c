@@ -7,6 +7,7 @@
 #include "console/fail.h"
 
 #include "base/json.h"
+#include "base/store.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "console/options.h"
@@ -15,6 +16,8 @@
 #include "source/options.h"
 
 #include <clang-c/Index.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,9 +81,40 @@ static void print_usage(FILE *stream)
         RS_LAYOUT_TILE);
 }
 
+/* Keeps a reply that can be checked later: one about a source with includes says which. `keep` has
+ * the kind and the keys of the entries; NULL: none. */
+static void keep_reply(const json_t *keep, const char *source, const json_t *reply)
+{
+    size_t i;
+    json_t *key;
+    const char *kind = json_string_value(json_object_get(keep, "kind"));
+    char *text = json_dumps(reply, JSON_COMPACT);
+    const bool has_includes = source == NULL || strstr(source, "include") != NULL;
+    if (kind != NULL && text != NULL && json_object_get(reply, "error") == NULL &&
+        (!has_includes || json_object_get(reply, "includes") != NULL))
+        json_array_foreach(json_object_get(keep, "keys"), i, key)
+        {
+            rs_store_write(kind, json_string_value(key), json_string_length(key), text,
+                           strlen(text));
+        }
+    free(text);
+}
+
+/* The layer's program goes on meanwhile: its child ends, and another process answers. A blank says
+ * so. */
+static void leave_program(void)
+{
+    const pid_t other = fork();
+    if (other > 0)
+        _exit(RS_EXIT_DONE);
+    putchar(' ');
+    fflush(stdout);
+}
+
 /* Answers a request on standard input with a reply on standard output. The layer waits for a
  * minute, and ends this process then; the limit is for the preprocessor, too, which would go on for
- * ever with macros that double and double again. */
+ * ever with macros that double and double again. A program that has ended meanwhile reads no reply:
+ * its next run finds it kept. */
 static int answer_request(const char *verb)
 {
     const struct rlimit seconds = {60, 60};
@@ -89,14 +123,23 @@ static int answer_request(const char *verb)
     json_t *request = json_loadf(stdin, 0, &error);
     if (request == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "The request is not JSON: %s.", error.text);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (json_is_true(json_object_get(request, "beside")))
+        leave_program();
     json_t *reply = NULL;
     restride_status status = rs_rewrite(request, &reply);
-    json_decref(request);
-    if (status != RESTRIDE_OK)
+    if (status != RESTRIDE_OK) {
+        json_decref(request);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
-    int written = json_dumpf(reply, stdout, JSON_COMPACT);
+    }
+    const bool is_written = json_dumpf(reply, stdout, JSON_COMPACT) == 0 && fflush(stdout) == 0;
+    const bool has_ended = !is_written && errno == EPIPE;
+    keep_reply(json_object_get(request, "keep"),
+               json_string_value(json_object_get(request, "source")), reply);
+    json_decref(request);
     json_decref(reply);
-    if (written != 0 || fflush(stdout) != 0)
+    if (!is_written && !has_ended)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "The reply could not be written.");
     return RS_EXIT_DONE;
 }
