@@ -5,7 +5,6 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __managed__
-#define __noinline__ __attribute__((noinline))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
@@ -15,6 +14,7 @@
 #define RS_BOTH __attribute__((host, device))
 
 #ifdef RS_HAS_LIBRARY
+#include <limits.h>
 #include <stdint.h>
 #include <sys/types.h>
 #else
@@ -295,6 +295,14 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault
 };
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerMultiprocessor, totalConstMem;
+    int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+    int clockRate, memoryClockRate, memoryBusWidth, l2CacheSize;
+    int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, integrated;
+    int concurrentKernels, concurrentManagedAccess, managedMemory, cooperativeLaunch;
+};
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 enum { cudaMemAttachGlobal = 1, cudaHostAllocDefault = 0, cudaStreamNonBlocking = 1 };
@@ -323,6 +331,8 @@ cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t = 0);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDevice(int *);
 cudaError_t cudaGetDeviceCount(int *);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int);
+cudaError_t cudaMemGetInfo(size_t *, size_t *);
 cudaError_t cudaDeviceReset();
 RS_BOTH cudaError_t cudaDeviceSynchronize();
 RS_BOTH cudaError_t cudaGetLastError();

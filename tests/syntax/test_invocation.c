@@ -311,9 +311,9 @@ static int read_text(const char *name, const char *text, const char *toolkit, ch
 }
 
 static const char cuda_source[] =
-    "#include <cstdio>\n#include <vector>\n#include <cuda_runtime.h>\n"
+    "#include <cstdio>\n#include <memory>\n#include <vector>\n#include <cuda_runtime.h>\n"
     "struct P { float x, y; };\n"
-    "template <class T> __device__ T twice(T v) { return v + v; }\n"
+    "template <class T> __device__ __noinline__ T twice(T v) { return v + v; }\n"
     "__constant__ float c[4];\n"
     "template <class T> __global__ void k(T *p, P *q, int n) {\n"
     "  extern __shared__ float s[];\n"
@@ -324,7 +324,7 @@ static const char cuda_source[] =
     "  atomicAdd(&q[0].x, __shfl_down_sync(0xffffffffu, v.x, 1));\n"
     "  __syncthreads(); if (i == 0) printf(\"%d\\n\", __popc(i)); }\n"
     "int main() { float *p; P *q; cudaMalloc(&p, 4); cudaMalloc((void **)&q, 8);\n"
-    "  std::vector<P> h(3); dim3 b(32, 1);\n"
+    "  std::vector<P> h(3); dim3 b(32, 1); cudaDeviceProp d; cudaGetDeviceProperties(&d, 0);\n"
     "  cudaMemcpy(q, h.data(), 8, cudaMemcpyHostToDevice);\n"
     "  k<<<1, b, 16>>>(p, q, 1); k<<<dim3(2), 32>>>((double *)0, q, 1);\n"
     "  return cudaDeviceSynchronize() != cudaSuccess; }\n";
