@@ -81,9 +81,8 @@ static size_t inner_bytes(const rs_transpose_task *task)
 static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                          size_t scratch_limit)
 {
+    (void)scratch_limit;
     size_t bytes = inner_bytes(task);
-    if (times(2, bytes) > scratch_limit)
-        return RS_COST_IMPOSSIBLE;
     double cost = moves_cost(bytes, traits) + 0.2;
     return bytes > traits->chip_bytes ? cost + 1 : cost;
 }
@@ -161,8 +160,7 @@ static size_t tails_bytes(const rs_transpose_task *task)
 static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                          size_t scratch_limit)
 {
-    if (2 * task->rows * task->tail * task->unit > scratch_limit)
-        return RS_COST_IMPOSSIBLE;
+    (void)scratch_limit;
     double kept = (double)task->tail / (double)(task->cols + task->tail);
     return 0.95 + 3 * kept * (double)(1 + traits->workers);
 }

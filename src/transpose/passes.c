@@ -60,9 +60,8 @@ static void compare_slots(passes_search *s, size_t slot)
 static bool is_worth_it(const passes_search *s, size_t slot)
 {
     size_t bytes = slot * s->task.unit;
-    return slot > 1 && bytes >= LEAST_SLOT_BYTES &&
-           (bytes <= MOST_SLOT_BYTES || s->task.unit > MOST_SLOT_BYTES / 4) &&
-           slot * bytes <= s->pricing->box_bytes;
+    return bytes >= LEAST_SLOT_BYTES &&
+           (bytes <= MOST_SLOT_BYTES || s->task.unit > MOST_SLOT_BYTES / 4);
 }
 
 static void compare_tiles(passes_search *s, size_t in, size_t out)

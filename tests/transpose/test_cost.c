@@ -253,6 +253,39 @@ static void test_host_buffers(void **state)
     assert_less(narrow, cost_of(&host, columns, SIZE_MAX));
 }
 
+static void test_host_limits(void **state)
+{
+    (void)state;
+    rs_transpose_task fused = {.method = RS_TRANSPOSE_FUSED,
+                               .rows = 9,
+                               .cols = 8,
+                               .inner_rows = CHIP / 1024,
+                               .inner_cols = 256,
+                               .unit = 4};
+    const double on_chip = cost_of(&host, fused, SIZE_MAX);
+    fused.inner_cols++;
+    assert_less(on_chip + 0.5, cost_of(&host, fused, SIZE_MAX));
+    /* Pages are longer than the longest line. */
+    rs_engine_traits lines = host;
+    lines.line_bytes = 1024;
+    assert_int_equal(rs_cost_stored_edge(4, &lines), 0);
+    lines.line_bytes = 1025;
+    assert_int_equal(rs_cost_stored_edge(4, &lines), 256);
+    /* Long elements are not moved in squares, and two of them not with the least work. */
+    assert_same(rs_cost_least(&host, 2, 100), rs_cost_least(&host, 2, 2 * LINE));
+    assert_less(rs_cost_least(&host, 2, 2 * LINE), rs_cost_least(&host, 2, 2 * LINE + 1));
+    assert_same(rs_cost_least(&host, 2, 2 * LINE + 1), rs_cost_least(&host, 2, 256));
+    assert_less(rs_cost_least(&host, 2, 256), rs_cost_least(&host, 2, 257));
+    assert_same(rs_cost_least(&host, 3, 8) - rs_cost_least(&host, 2, 8), RS_COST_LEAST);
+    assert_same(rs_cost_least(&host, 1, 8), RS_COST_LEAST);
+    /* Tables are planned for on the host alone. */
+    const rs_transpose_task chains = {
+        .method = RS_TRANSPOSE_CHAINS, .rows = 100, .cols = 90, .unit = 4};
+    assert_true(rs_cost_kept(&chains, &host) > 0);
+    assert_int_equal(rs_cost_kept(&chains, &device), 0);
+    assert_int_equal(rs_cost_least_scratch(&chains, &device), 0);
+}
+
 /* ---- what holds of every stage ---- */
 
 static rs_transpose_task random_task(uint64_t *seed)
@@ -494,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_host_squares),
         cmocka_unit_test(test_host_tails),
         cmocka_unit_test(test_host_buffers),
+        cmocka_unit_test(test_host_limits),
         cmocka_unit_test(test_more_scratch_never_costs),
         cmocka_unit_test(test_least_scratch_will_do),
         cmocka_unit_test(test_device_fits),

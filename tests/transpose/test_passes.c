@@ -173,7 +173,10 @@ static void test_what_is_compared(void **state)
         rs_piece pieces[RS_AXES_MOST];
         rs_axes axes;
         const rs_transpose_task task = random_axes(&seed, pieces);
-        const size_t room = 64 + made_random(&seed, 20000);
+        /* As much as some boxes and tiles take, and any other number. */
+        const size_t edge = 1 + made_random(&seed, 30);
+        const size_t some = n % 3 == 0 ? edge * edge : pieces[0].count * pieces[1].count;
+        const size_t room = n % 3 == 2 ? 64 + made_random(&seed, 20000) : some * task.unit;
         const rs_passes_pricing pricing = {price, &found, room};
         rs_passes best;
         found = (comparison){.cheap = SIZE_MAX};
