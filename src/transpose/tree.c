@@ -37,7 +37,6 @@ typedef struct {
     const rs_planned_layout *forms[2];
     dimension dimensions[RS_LAYOUT_MAX_RANK];
     term_list lists[2];
-    bool record_below; /* the leaves contain whole records */
     size_t leaves;
     rs_trees_result result;
     int fault;
@@ -159,8 +158,6 @@ static void cut_suffix(maker *m)
             m->forms[0]->extents[d] != m->forms[1]->extents[d] ||
             x->level != m->dimensions[d].suffix_levels)
             return;
-        if (d == m->forms[0]->record)
-            m->record_below = true;
         m->dimensions[d].suffix_levels++;
         a->count--;
         b->count--;

@@ -166,6 +166,7 @@ static rs_race_result race_by(size_t plans, const double seconds[][2], double li
     assert_int_equal(restride_engine_create_host(&c.engine, 1), RESTRIDE_OK);
     memset(&clock_of_test, 0, sizeof clock_of_test);
     clock_of_test.used = true;
+    clock_of_test.now = 1000;
     for (size_t i = 0; i < plans; i++) {
         c.stages[i] = i + 1;
         memcpy(clock_of_test.seconds[i], seconds[i], sizeof clock_of_test.seconds[i]);
@@ -186,10 +187,15 @@ static void test_who_wins(void **state)
         double seconds[3][2];
         size_t best;
     } cases[] = {
-        {{{1, 1}, {0.98, 0.98}, {1.1, 1.1}}, 0},   {{{1, 1}, {0.96, 0.96}, {1.1, 1.1}}, 1},
-        {{{1, 1}, {0.96, 0.96}, {0.95, 0.95}}, 2}, {{{1, 1}, {0.95, 0.95}, {0.96, 0.96}}, 1},
-        {{{1, 1}, {0.9, 0.9}, {2, 2}}, 1},         {{{2, 2}, {9, 1}, {2, 2}}, 0},
-        {{{2, 2}, {1, 1.9}, {2, 2}}, 1},           {{{9, 9}, {1, 1}, {9, 9}}, 1},
+        {{{1, 1}, {0.98, 0.98}, {1.1, 1.1}}, 0},
+        {{{1, 1}, {0.96, 0.96}, {1.1, 1.1}}, 1},
+        {{{1, 1}, {0.96, 0.96}, {0.95, 0.95}}, 2},
+        {{{1, 1}, {0.95, 0.95}, {0.96, 0.96}}, 1},
+        {{{1, 1}, {0.9, 0.9}, {2, 2}}, 1},
+        {{{2, 2}, {9, 1}, {2, 2}}, 0},
+        {{{2, 2}, {1, 1.9}, {2, 2}}, 1},
+        {{{2, 2}, {1, 1.95}, {2, 2}}, 0},
+        {{{9, 9}, {1, 1}, {9, 9}}, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         /* Three rounds: two runs of three are by the second time. */
