@@ -103,8 +103,7 @@ enum {
     CARRY_MOST_DEPTH = 8,
     CARRY_LINE_BYTES = 128,
     CARRY_BELLS = 2,
-    BELL_BYTES = 8,
-    RESERVED_BYTES = 1024
+    BELL_BYTES = 8
 };
 
 /* Shorter elements are moved as fast through registers. */
@@ -141,7 +140,7 @@ static restride_status create_carrying_kernel(const rs_cuda_stage *stage, rs_cud
     size_t depth = CARRY_HALF_BYTES / slot;
     depth = depth < 1 ? 1 : depth < CARRY_MOST_DEPTH ? depth : CARRY_MOST_DEPTH;
     size_t walker_bytes = (2 * depth + 1) * slot + CARRY_BELLS * BELL_BYTES;
-    size_t room = engine->shared_bytes / CARRY_BLOCKS - RESERVED_BYTES;
+    size_t room = engine->shared_bytes / CARRY_BLOCKS - RS_CUDA_RESERVED_BYTES;
     size_t blocks = walker_bytes <= room ? CARRY_BLOCKS : 1;
     size_t walkers = (blocks > 1 ? room : engine->shared_bytes_a_block) / walker_bytes;
     if (walkers == 0)

@@ -1,7 +1,7 @@
 /*
- * The CUDA engine: stages on a caller's stream, in the context that is current when the engine is
- * made. A stage is prepared when its plan is made: kernels are compiled or taken from the cache,
- * tables are copied to the device. Running it is a launch or two.
+ * The CUDA engine: stages on a caller's stream (create.c makes an engine). A stage is prepared when
+ * its plan is made: kernels are compiled or taken from the cache, tables are copied to the device.
+ * Running it is a launch or two.
  */
 #include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
@@ -12,17 +12,10 @@
 
 enum {
     LINE_BYTES = 128,
-    RESERVED_SHARED_BYTES = 1024, /* of each block, for the driver */
-    LEAST_ARCHITECTURE = 80,      /* copies into shared memory that pass no register */
     BUFFER_ALIGNMENT = 16,
-    ANCHOR_BYTES = 16,
-    STREAM_PER_THREAD = 2,
     /* 7/8 of 0.25 % of the matrix and a MiB: stages keep tables besides what a run takes. */
     SCRATCH_PARTS = 458,
     SCRATCH_BYTES = 7 << 17,
-    LOCAL_BYTES = 47 << 10, /* what a group of the kernels of all devices takes */
-    MOST_ITEMS = 1024,
-    WARP_ITEMS = 32,               /* of every device that CUDA has */
     MOST_HOST_POSITIONS = 1 << 15, /* whose cycles are walked on the host */
     LONG_UNIT = 1024,
     WALKED_BYTES = 16 << 20 /* from which on three launches take less time than one that waits */
@@ -186,7 +179,7 @@ static bool is_portable(const rs_cuda_engine *engine, const rs_transpose_task *t
     if (task->method == RS_TRANSPOSE_SQUARE)
         return rs_cuda_is_packed(task);
     if (task->method == RS_TRANSPOSE_PANELS)
-        return task->rows * task->cols <= LOCAL_BYTES / task->unit &&
+        return task->rows * task->cols <= engine->common.local_bytes / task->unit &&
                !rs_cuda_slim_suits(engine, task) && !rs_cuda_panels_are_narrow(task);
     return methods[task->method].prepare == NULL;
 }
@@ -485,7 +478,7 @@ static rs_engine_traits traits(const restride_engine *base)
 {
     const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
     /* What the tiles of all blocks hold together, less the room that tiles at the edges waste. */
-    size_t chip = engine->multiprocessors * (engine->shared_bytes - 8 * RESERVED_SHARED_BYTES);
+    size_t chip = engine->multiprocessors * (engine->shared_bytes - 8 * RS_CUDA_RESERVED_BYTES);
     return (rs_engine_traits){.chip_bytes = chip / 10 * 8,
                               .group_bytes = engine->common.local_bytes,
                               .box_bytes = engine->common.box_bytes,
@@ -536,7 +529,7 @@ static void leave_device(restride_engine *base)
     leave((const rs_cuda_engine *)base);
 }
 
-static const rs_engine_operations operations = {
+const rs_engine_operations rs_cuda_operations = {
     .name = "cuda",
     .traits = traits,
     .create_marshal = create_marshal,
@@ -554,111 +547,3 @@ static const rs_engine_operations operations = {
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };
-
-/* ---- engines ---- */
-
-static restride_status read_device(rs_cuda_engine *engine)
-{
-    rs_cuda_device device;
-    int major = 0;
-    int minor = 0;
-    int multiprocessors = 0;
-    int shared = 0;
-    int shared_a_block = 0;
-    int cooperative = 0;
-    const struct {
-        int attribute;
-        int *value;
-    } questions[] = {
-        {RS_CUDA_ATTRIBUTE_MAJOR, &major},
-        {RS_CUDA_ATTRIBUTE_MINOR, &minor},
-        {RS_CUDA_ATTRIBUTE_MULTIPROCESSORS, &multiprocessors},
-        {RS_CUDA_ATTRIBUTE_SHARED_BYTES, &shared},
-        {RS_CUDA_ATTRIBUTE_SHARED_BYTES_A_BLOCK, &shared_a_block},
-        {RS_CUDA_ATTRIBUTE_COOPERATIVE, &cooperative},
-    };
-    rs_cuda_result code = engine->api->cuCtxGetDevice(&device);
-    if (code == 0)
-        code = engine->api->cuDeviceGetName(engine->name, (int)sizeof engine->name, device);
-    if (code == 0)
-        code = engine->api->cuDriverGetVersion(&engine->driver_version);
-    for (size_t i = 0; code == 0 && i < sizeof questions / sizeof questions[0]; i++)
-        code =
-            engine->api->cuDeviceGetAttribute(questions[i].value, questions[i].attribute, device);
-    if (code != 0)
-        return rs_cuda_fail(code, "asking for the device's limits");
-    engine->architecture = 10 * major + minor;
-    engine->multiprocessors = (size_t)multiprocessors;
-    engine->shared_bytes = (size_t)shared;
-    engine->shared_bytes_a_block = (size_t)shared_a_block;
-    engine->common.local_bytes = LOCAL_BYTES;
-    engine->common.box_bytes = engine->shared_bytes / 2 - 2 * RESERVED_SHARED_BYTES;
-    engine->common.work_items = MOST_ITEMS;
-    engine->common.units = engine->multiprocessors;
-    engine->common.simd_items = WARP_ITEMS;
-    if (engine->architecture < LEAST_ARCHITECTURE || !cooperative)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "%s has compute capability %d.%d; the CUDA engine needs 8.0 or newer: use "
-                       "the OpenCL engine there.",
-                       engine->name, major, minor);
-    return RESTRIDE_OK;
-}
-
-restride_status restride_engine_create_cuda(restride_engine **engine, void *cu_stream)
-{
-    if (engine != NULL)
-        *engine = NULL;
-    if (engine == NULL || (uintptr_t)cu_stream == STREAM_PER_THREAD)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "restride_engine_create_cuda needs a place for the engine and a stream that "
-                       "is the same for all threads.");
-    const rs_cuda_driver *api = rs_cuda_driver_api();
-    if (api == NULL)
-        return RESTRIDE_UNSUPPORTED;
-    rs_cuda_context context = NULL;
-    rs_cuda_result code = api->cuCtxGetCurrent(&context);
-    if (code != 0)
-        return rs_cuda_fail(code, "asking for the current context");
-    if (context == NULL)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "No CUDA context is current in this thread; make one current (cuCtxCreate, "
-                       "or any call of the CUDA runtime) before the engine.");
-    rs_cuda_stream stream;
-    rs_cuda_context stream_context = context;
-    memcpy(&stream, &cu_stream, sizeof stream);
-    if (stream != NULL)
-        code = api->cuStreamGetCtx(stream, &stream_context);
-    if (code != 0)
-        return rs_cuda_fail(code, "asking a stream for its context");
-    if (stream_context != context)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "The stream belongs to another context than the one that is current in this "
-                       "thread; make its context current before the engine.");
-    rs_cuda_engine *created = calloc(1, sizeof *created);
-    rs_cuda_shared *shared = calloc(1, sizeof *shared);
-    if (created == NULL || shared == NULL || pthread_mutex_init(&shared->mutex, NULL) != 0) {
-        free(created);
-        free(shared);
-        return rs_fail_memory("an engine");
-    }
-    created->common.base.operations = &operations;
-    created->common.device = &rs_cuda_device_operations;
-    created->api = api;
-    created->context = context;
-    created->shared = shared;
-    created->stream = stream;
-    restride_status status = read_device(created);
-    if (status == RESTRIDE_OK) {
-        code = api->cuMemAlloc(&created->anchor, ANCHOR_BYTES);
-        if (code != 0)
-            status = rs_cuda_fail(code, "allocating the engine's memory");
-    }
-    if (status != RESTRIDE_OK) {
-        pthread_mutex_destroy(&shared->mutex);
-        free(shared);
-        free(created);
-        return status;
-    }
-    *engine = &created->common.base;
-    return RESTRIDE_OK;
-}

@@ -20,7 +20,6 @@ extern const char rs_cuda_strips_kernel[];
 enum {
     THREADS = 512,
     BLOCKS = 3, /* a multiprocessor: some fetch while others wait or store */
-    RESERVED_BYTES = 1024,
     LEAST_SIDE = 32,
     MOST_GROUP = 32,
     LARGEST_GROUP_BYTES = 1024, /* of a super-element */
@@ -70,7 +69,7 @@ static size_t whole_lines(size_t bytes)
 /* In as few parts as leave room for BLOCKS of them, each line as long as any pitch may be. */
 static void cut_panels(grouping *g, const rs_cuda_engine *engine)
 {
-    size_t room = engine->shared_bytes / BLOCKS - RESERVED_BYTES - GOAL_BYTES -
+    size_t room = engine->shared_bytes / BLOCKS - RS_CUDA_RESERVED_BYTES - GOAL_BYTES -
                   g->group * (PART_STEP * g->unit + BANKS_BYTES);
     room = rs_size_smaller(room, MOST_WORDS * g->word - g->group * PART_STEP * g->unit);
     g->parts = rs_size_divide_up(g->group * g->shorter * g->unit, room);

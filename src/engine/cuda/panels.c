@@ -23,7 +23,6 @@ enum {
     RUN_BYTES = 256, /* a run of a tile's row or column */
     MOST_EDGE = 64,
     SECTOR_BYTES = 32,
-    RESERVED_BYTES = 1024,
     COUNTER_BYTES = 128, /* a gang; a line of its own */
     BANK_BYTES = 4,
     BANKS_BYTES = 128,
@@ -152,7 +151,7 @@ typedef struct {
 static cut cut_panel(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
     cut c = {.tile = choose_tile(task), .blocks = BLOCKS};
-    size_t budget = engine->shared_bytes / BLOCKS - RESERVED_BYTES;
+    size_t budget = engine->shared_bytes / BLOCKS - RS_CUDA_RESERVED_BYTES;
     if (c.tile.bytes > budget) {
         budget = engine->shared_bytes_a_block;
         c.blocks = 1;

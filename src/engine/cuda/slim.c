@@ -25,8 +25,7 @@ enum {
     BULK_BYTES = 16, /* what bulk copies and the widest accesses are multiples of */
     BANKS_BYTES = 128,
     SECTOR_BYTES = 32,
-    BELL_BYTES = 8,
-    RESERVED_BYTES = 1024
+    BELL_BYTES = 8
 };
 
 typedef struct {
@@ -95,7 +94,7 @@ restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit)
     const rs_cuda_engine *engine = rs_cuda_engine_of(stage);
     const cut c = cut_panel(task);
     size_t blocks = MOST_BLOCKS;
-    while (blocks > 1 && c.bytes > engine->shared_bytes / blocks - RESERVED_BYTES)
+    while (blocks > 1 && c.bytes > engine->shared_bytes / blocks - RS_CUDA_RESERVED_BYTES)
         blocks--;
     const rs_cuda_define defines[] = {
         {"WORD_BYTES", NULL, stage->word}, {"FEW", NULL, c.few},       {"LYING", NULL, c.lying},

@@ -11,14 +11,13 @@ enum {
     SEGMENTS = 3, /* that move_rows() has on chip */
     WORD_BYTES = 16,
     LEAST_BYTES = 4096,
-    RESERVED_BYTES = 1024,
     COUNTER_BYTES = 128
 };
 
 /* What a block has on chip of one chunk; less of a matrix that would not give each one as much. */
 static size_t segment_bytes(const rs_cuda_engine *engine, const rs_transpose_task *task)
 {
-    size_t most = (engine->shared_bytes / BLOCKS - RESERVED_BYTES) / SEGMENTS;
+    size_t most = (engine->shared_bytes / BLOCKS - RS_CUDA_RESERVED_BYTES) / SEGMENTS;
     size_t row = (task->cols + task->tail) * task->unit;
     size_t share = task->rows * row / (engine->multiprocessors * BLOCKS);
     size_t bytes = share < LEAST_BYTES ? LEAST_BYTES : share;

@@ -10,6 +10,7 @@
  *     EMULATED_CAPABILITY=MAJOR  compute capability, 9 by default
  * EMULATED_LOG=FILE gets a line for each call.
  */
+#include "failing.h"
 #include "grid.h"
 
 #include <dlfcn.h>
@@ -40,39 +41,6 @@ enum {
 typedef int result;
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, UNKNOWN = 999 };
 
-/* How often the function that EMULATED_FAIL names was called since the variable has its value. */
-static struct {
-    char value[96];
-    size_t calls;
-    bool has_failed;
-} failing;
-
-static void read_failing(void)
-{
-    const char *value = getenv("EMULATED_FAIL");
-    if (value == NULL)
-        value = "";
-    if (strcmp(value, failing.value) == 0)
-        return;
-    failing.calls = 0;
-    failing.has_failed = false;
-    snprintf(failing.value, sizeof failing.value, "%s", value);
-}
-
-static bool is_failing(const char *name)
-{
-    read_failing();
-    size_t length = strcspn(failing.value, ":");
-    if (strlen(name) != length || strncmp(name, failing.value, length) != 0)
-        return false;
-    failing.calls++;
-    if (failing.value[length] == ':' &&
-        strtoull(failing.value + length + 1, NULL, 10) != failing.calls)
-        return false;
-    failing.has_failed = true;
-    return true;
-}
-
 static bool fails(const char *name)
 {
     const char *log = getenv("EMULATED_LOG");
@@ -81,7 +49,7 @@ static bool fails(const char *name)
         fprintf(file, "%s\n", name);
         fclose(file);
     }
-    return is_failing(name);
+    return failing_now(name);
 }
 
 #define MAY_FAIL()                                                                                 \
@@ -90,7 +58,6 @@ static bool fails(const char *name)
 
 #define EXPORT __attribute__((visibility("default"))) result
 
-__attribute__((visibility("default"))) bool emulated_has_failed(void);
 EXPORT cuGetErrorName(result code, const char **name);
 EXPORT cuInit(unsigned flags);
 EXPORT cuDriverGetVersion(int *version);
@@ -138,12 +105,6 @@ EXPORT cuEventCreate(void **event, unsigned flags);
 EXPORT cuEventRecord(void *event, void *stream);
 EXPORT cuEventSynchronize(void *event);
 EXPORT cuEventDestroy_v2(void *event);
-
-bool emulated_has_failed(void)
-{
-    read_failing();
-    return failing.has_failed;
-}
 
 /* ---- the device ---- */
 

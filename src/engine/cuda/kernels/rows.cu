@@ -23,6 +23,20 @@
 #define UNROLLED _Pragma("unroll 4")
 #endif
 
+FUNCTION void fetch_row(word *cells, const word *row, uint words, uint first)
+{
+    UNROLLED
+    for (uint x = first; x < words; x += THREADS)
+        fetch(cells + x, row + x);
+}
+
+FUNCTION void store_row(word *row, const word *cells, uint words, uint first)
+{
+#pragma unroll 8
+    for (uint x = first; x < words; x += THREADS)
+        row[x] = cells[x];
+}
+
 KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count, ulong col_count,
                     ulong group_cols /* b */, ulong unit_words)
 {
@@ -45,9 +59,7 @@ KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count,
         uint before = inside_line(place);
         uint first = threadIdx.x >= before ? threadIdx.x - before : threadIdx.x + THREADS - before;
 #if !C2R
-        UNROLLED
-        for (uint x = first; x < cols * UNIT; x += THREADS)
-            fetch(cells + x, place + x);
+        fetch_row(cells, place, cols * UNIT, first);
         drain();
         __syncthreads();
 #endif
@@ -80,9 +92,7 @@ KERNEL shuffle_rows(word *data, ulong outer_words, ulong outer, ulong row_count,
         drain();
         __syncthreads();
         first = threadIdx.x >= before ? threadIdx.x - before : threadIdx.x + THREADS - before;
-#pragma unroll 8
-        for (uint x = first; x < cols * UNIT; x += THREADS)
-            place[x] = cells[x];
+        store_row(place, cells, cols * UNIT, first);
 #endif
         __syncthreads();
     }
