@@ -385,9 +385,9 @@ int rs_api_stream_mark(rs_stream one, rs_event *event)
     return marker != NULL ? 0 : rs_api_no_memory;
 }
 
-rs_allocation rs_api_memory_create(rs_group group, size_t size, uint64_t flags)
+rs_allocation rs_api_memory_create(rs_group group, size_t size, rs_allocation like)
 {
-    (void)group, (void)size, (void)flags;
+    (void)group, (void)size, (void)like;
     return NULL;
 }
 

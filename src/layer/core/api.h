@@ -86,9 +86,9 @@ int rs_api_stream_mark(rs_stream stream, rs_event *event);
 
 /* ---- memory, groups, devices ---- */
 
-/* Memory that the host may access as the program may access that with these flags. NULL: there is
+/* Memory that the host may access as the program may access another buffer. NULL: there is
  * none. Commands that are under way keep what was released. */
-rs_allocation rs_api_memory_create(rs_group group, size_t bytes, uint64_t flags);
+rs_allocation rs_api_memory_create(rs_group group, size_t bytes, rs_allocation like) RS_LOCKED;
 void rs_api_memory_release(rs_allocation memory);
 
 bool rs_api_group_retain(rs_group group);

@@ -85,7 +85,7 @@ static bool make_part(rs_command *command, rs_buffer *buffer, size_t offset, siz
     const size_t used = part->end - part->first, wanted = offset - part->first + room;
     part->scratch = rs_api_memory_create(buffer->context->handle,
                                          wanted > used && wanted <= buffer->size ? wanted : used,
-                                         buffer->program_flags);
+                                         buffer->handle);
     if (part->scratch == NULL)
         return false;
     if (use == RS_PART_READ)

@@ -91,7 +91,6 @@ typedef struct {
     unsigned references;
     rs_context *context;
     size_t size;             /* bytes */
-    uint64_t program_flags;  /* of the API */
     const char *kept_reason; /* why it stays AoS for good; NULL: it may be converted */
     unsigned map_count;
     rs_map_part *map_parts;         /* maps of which the program has a scratch buffer */

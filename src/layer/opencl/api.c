@@ -113,10 +113,11 @@ int rs_api_stream_mark(rs_stream stream, rs_event *event)
 
 /* ---- memory, contexts, devices ---- */
 
-rs_allocation rs_api_memory_create(rs_group group, size_t bytes, uint64_t flags)
+rs_allocation rs_api_memory_create(rs_group group, size_t bytes, rs_allocation like)
 {
-    return rs_driver()->clCreateBuffer(group, CL_MEM_READ_WRITE | (flags & RS_HOST_ACCESS), bytes,
-                                       NULL, NULL);
+    const rs_layer_buffer *buffer = rs_layer_buffer_find(like);
+    const cl_mem_flags access = buffer != NULL ? buffer->flags & RS_HOST_ACCESS : 0;
+    return rs_driver()->clCreateBuffer(group, CL_MEM_READ_WRITE | access, bytes, NULL, NULL);
 }
 
 void rs_api_memory_release(rs_allocation memory)

@@ -28,16 +28,16 @@ static void new_buffer(cl_mem handle, cl_context context_handle, cl_mem_flags fl
 {
     rs_layer_lock(rs_the_layer());
     rs_context *context = rs_context_of(context_handle);
-    rs_buffer *buffer = context != NULL ? calloc(1, sizeof *buffer) : NULL;
+    rs_layer_buffer *buffer = context != NULL ? calloc(1, sizeof *buffer) : NULL;
     if (buffer != NULL && rs_map_set(&rs_the_layer()->buffers, handle, buffer)) {
-        buffer->handle = handle;
-        buffer->references = 1;
-        buffer->context = context;
-        buffer->size = size;
-        buffer->program_flags = flags;
-        buffer->kept_reason = kept_reason;
+        buffer->flags = flags;
+        buffer->core = (rs_buffer){.handle = handle,
+                                   .references = 1,
+                                   .context = context,
+                                   .size = size,
+                                   .kept_reason = kept_reason};
         if ((flags & CL_MEM_USE_HOST_PTR) != 0)
-            buffer->kept_reason =
+            buffer->core.kept_reason =
                 "the buffer lives in the program's own memory (CL_MEM_USE_HOST_PTR)";
         context->buffer_count++;
         rs_the_layer()->generation++;
@@ -82,8 +82,8 @@ static cl_mem refuse(cl_int error, cl_int *error_ret)
 static cl_int inherit_access(cl_mem parent, cl_mem_flags *flags)
 {
     rs_layer_lock(rs_the_layer());
-    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), parent);
-    cl_mem_flags access = buffer != NULL ? buffer->program_flags & KERNEL_ACCESS : 0;
+    const rs_layer_buffer *buffer = rs_layer_buffer_find(parent);
+    cl_mem_flags access = buffer != NULL ? buffer->flags & KERNEL_ACCESS : 0;
     rs_layer_unlock(rs_the_layer());
     if ((*flags & KERNEL_ACCESS) == 0)
         *flags |= access;
@@ -96,13 +96,13 @@ static bool new_view(cl_mem handle, cl_mem parent, cl_mem_flags flags,
                      const cl_buffer_region *region)
 {
     rs_layer_lock(rs_the_layer());
-    rs_buffer *buffer = rs_buffer_find(rs_the_layer(), parent);
+    rs_layer_buffer *buffer = rs_layer_buffer_find(parent);
     rs_view *view = buffer != NULL ? calloc(1, sizeof *view) : NULL;
     bool kept = view != NULL && rs_map_set(&rs_the_layer()->views, handle, view);
     if (kept) {
-        *view = (rs_view){1, buffer, region->origin, region->size,
-                          ((flags | buffer->program_flags) & RS_HOST_ACCESS) == 0};
-        buffer->view_count++;
+        *view = (rs_view){1, &buffer->core, region->origin, region->size,
+                          ((flags | buffer->flags) & RS_HOST_ACCESS) == 0};
+        buffer->core.view_count++;
         rs_the_layer()->generation++;
     } else {
         free(view);
@@ -215,10 +215,10 @@ static cl_int CL_API_CALL get_mem_info(cl_mem handle, cl_mem_info name, size_t v
     cl_int error = rs_driver()->clGetMemObjectInfo(handle, name, value_size, value, value_size_ret);
     if (name == CL_MEM_FLAGS && error == CL_SUCCESS && value != NULL) {
         rs_layer_lock(rs_the_layer());
-        rs_buffer *buffer = rs_buffer_find(rs_the_layer(), handle);
+        const rs_layer_buffer *buffer = rs_layer_buffer_find(handle);
         /* "No flag" means read and write; the driver says so in its own way. */
-        if (buffer != NULL && (buffer->program_flags & KERNEL_ACCESS) != 0)
-            memcpy(value, &buffer->program_flags, sizeof buffer->program_flags);
+        if (buffer != NULL && (buffer->flags & KERNEL_ACCESS) != 0)
+            memcpy(value, &buffer->flags, sizeof buffer->flags);
         rs_layer_unlock(rs_the_layer());
     }
     if (name == CL_MEM_MAP_COUNT && error == CL_SUCCESS && value != NULL) {

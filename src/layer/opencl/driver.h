@@ -43,6 +43,12 @@ typedef struct {
     bool has_no_profiling_queue;      /* it cannot be made */
 } rs_layer_queue;
 
+/* The record of a buffer. */
+typedef struct {
+    rs_buffer core;
+    cl_mem_flags flags; /* that the program asked for */
+} rs_layer_buffer;
+
 extern rs_opencl_layer rs_opencl;
 
 static inline const cl_icd_dispatch *rs_driver(void)
@@ -53,6 +59,11 @@ static inline const cl_icd_dispatch *rs_driver(void)
 static inline rs_layer *rs_the_layer(void)
 {
     return &rs_opencl.layer;
+}
+
+static inline rs_layer_buffer *rs_layer_buffer_find(cl_mem handle) RS_LOCKED
+{
+    return (rs_layer_buffer *)rs_buffer_find(rs_the_layer(), handle);
 }
 
 /* The record of a context, made if new; NULL when memory is short or the handle is none. */
