@@ -13,11 +13,11 @@ echo "fuzz_kernels: seed $seed, $seconds s"
 cache=$(mktemp -d)
 trap 'rm -rf "$cache"' EXIT
 export POCL_CACHE_DIR=$cache
-# PoCL keeps the library of every kernel loaded, and a process has 65530 mappings: a new one every quarter of an hour, with the
-# next seed.
+# PoCL keeps the library of every kernel loaded, and a process has 65530 mappings: a new one every quarter of an hour, with a
+# seed that no program of this one has had: they count up from it.
 while [ "$seconds" -gt 0 ]; do
     piece=$((seconds < 900 ? seconds : 900))
     RESTRIDE_TEST_SECONDS=$piece RESTRIDE_TEST_SEED=$seed "$program" 2>"$cache/errors" | grep -vE '^\[' ||
         { tail -n 40 "$cache/errors"; echo "fuzz_kernels: that was seed $seed"; exit 1; }
-    seconds=$((seconds - piece)) seed=$((seed + 1))
+    seconds=$((seconds - piece)) seed=$((seed + 1000000))
 done
