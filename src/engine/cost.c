@@ -82,7 +82,8 @@ double rs_slots_cost(const rs_transpose_task *task, size_t scratch_limit)
         return INFINITY;
     const walk_shape walk = {task->unit * task->tile, slots.axes.elements / slots.slot,
                              slots.phases[0].count + slots.phases[1].count + slots.phases[2].count};
-    return walks_cost(task, &walk, scratch_limit);
+    /* Of few slots less is under way at a time. */
+    return walks_cost(task, &walk, scratch_limit) + (walk.elements <= FEW_ELEMENTS ? 0.3 : 0);
 }
 
 /* Short runs have lines in common with others, a group waits for each of its boxes, and fewer
