@@ -132,6 +132,14 @@ static const construct constructs[] = {
      {"cast pointer value <float *>", "cast pointer value <float4 *>",
       "cast as-reference place <int>", "implicit arithmetic value <float>", "unary * place <P>",
       "unary & value <P *>", "implicit truth value <bool>", "unary * place <float4>"}},
+    {"templates of variables, extents in casts",
+     CU,
+     "template <class T> __constant__ T mask[10]; template <class T> constexpr T two = 2;\n"
+     "template <class T, int N> __global__ void k(T *p) {\n"
+     "  auto q = (T(*)[N])p; q[1][2] = mask<T>[threadIdx.x] * two<T>; }\n"
+     "void run(short *p) { k<short, 16><<<1, 2>>>(p); }\n",
+     {"cast pointer value <short (*)[16]>", "reference 'mask' place <short[10]>",
+      "=2 value <short>", "!unknown"}},
     {"a declaration in a condition",
      CU,
      "__device__ int f(int n) { if (int z = n; z > 2) return z; if (int y = n) return y;\n"

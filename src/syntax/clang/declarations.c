@@ -26,8 +26,15 @@ static const struct {
     {CXCursor_LabelStmt, RS_DECLARATION_LABEL},
 };
 
-static bool find_kind(enum CXCursorKind clang, rs_syntax_declaration_kind *kind)
+static bool find_kind(CXCursor cursor, rs_syntax_declaration_kind *kind)
 {
+    const enum CXCursorKind clang = clang_getCursorKind(cursor);
+    /* An instance of a template of variables has a storage class, other nameless kinds have none.
+     */
+    if (clang == CXCursor_UnexposedDecl && clang_Cursor_getStorageClass(cursor) != CX_SC_Invalid) {
+        *kind = RS_DECLARATION_VARIABLE;
+        return true;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].clang == clang) {
             *kind = kinds[i].kind;
@@ -307,7 +314,7 @@ static bool keep_source(rs_syntax_reader *reader, rs_syntax_declaration *of, CXC
 rs_syntax_declaration *rs_read_declaration(rs_syntax_reader *reader, CXCursor cursor)
 {
     rs_syntax_declaration_kind kind;
-    if (!find_kind(clang_getCursorKind(cursor), &kind))
+    if (!find_kind(cursor, &kind))
         return NULL;
     const CXCursor first =
         kind == RS_DECLARATION_PARAMETER ? cursor : clang_getCanonicalCursor(cursor);

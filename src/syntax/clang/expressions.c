@@ -27,7 +27,7 @@ static const struct {
     {CXCursor_UnaryOperator, RS_NODE_UNARY, 1, 1},
     {CXCursor_BinaryOperator, RS_NODE_BINARY, 2, 2},
     {CXCursor_CompoundAssignOperator, RS_NODE_ASSIGN, 2, 2},
-    {CXCursor_CStyleCastExpr, RS_NODE_CAST, 1, 1},
+    {CXCursor_CStyleCastExpr, RS_NODE_CAST, 1, 9},
     {CXCursor_CXXFunctionalCastExpr, RS_NODE_CAST, 1, 1},
     {CXCursor_CXXStaticCastExpr, RS_NODE_CAST, 1, 1},
     {CXCursor_CXXReinterpretCastExpr, RS_NODE_CAST, 1, 1},
@@ -317,7 +317,12 @@ static rs_syntax_node *read_listed(rs_syntax_reader *reader, CXCursor cursor,
         node->category = RS_VALUE;
         if (node->kind == RS_NODE_SIZEOF)
             return node;
-        if (!rs_read_children(reader, node, below))
+        rs_cursors parts = *below;
+        if (clang == CXCursor_CStyleCastExpr) { /* behind the extents in its type */
+            parts.at += parts.count - 1;
+            parts.count = 1;
+        }
+        if (!rs_read_children(reader, node, &parts))
             return NULL;
         for (size_t k = 0; k < node->child_count; k++)
             if (node->children[k] == NULL)
