@@ -318,16 +318,12 @@ static json_t *describe_judgement(const rs_kernel_lanes *lanes, int k, const rs_
     return entry;
 }
 
-restride_status rs_kernel_judge(const rs_accesses *accesses, int64_t group, const char *device,
-                                json_t **judgement)
+restride_status rs_kernel_lanes_judge(const rs_kernel_lanes *lanes, const char *device,
+                                      json_t **judgement)
 {
     rs_judge_device described;
     rs_judgement found[RS_JUDGE_MOST_ARGUMENTS];
     double gain;
-    rs_kernel_lanes *lanes = malloc(sizeof *lanes);
-    if (lanes == NULL)
-        return rs_fail_memory("a judgement");
-    rs_kernel_describe_lanes(accesses, group, lanes);
     restride_status status = rs_judge_read_device(&described, device);
     if (status == RESTRIDE_OK)
         status = rs_judge(&lanes->kernel, &described, found, &gain);
@@ -339,6 +335,17 @@ restride_status rs_kernel_judge(const rs_accesses *accesses, int64_t group, cons
         *judgement = json_pack("{s:s, s:f, s:O}", "device", described.shape.name, "gain", gain,
                                "arguments", arguments);
     json_decref(arguments);
+    return status;
+}
+
+restride_status rs_kernel_judge(const rs_accesses *accesses, int64_t group, const char *device,
+                                json_t **judgement)
+{
+    rs_kernel_lanes *lanes = malloc(sizeof *lanes);
+    if (lanes == NULL)
+        return rs_fail_memory("a judgement");
+    rs_kernel_describe_lanes(accesses, group, lanes);
+    const restride_status status = rs_kernel_lanes_judge(lanes, device, judgement);
     free(lanes);
     return status;
 }

@@ -19,6 +19,8 @@ typedef struct {
 void rs_kernel_describe_lanes(const rs_accesses *accesses, int64_t group, rs_kernel_lanes *lanes);
 
 /* The judgement as JSON, for a device of rs_judge_read_device(); the caller's. */
+restride_status rs_kernel_lanes_judge(const rs_kernel_lanes *lanes, const char *device,
+                                      json_t **judgement);
 restride_status rs_kernel_judge(const rs_accesses *accesses, int64_t group, const char *device,
                                 json_t **judgement);
 

@@ -58,7 +58,7 @@ static void declare(rs_fact_walk *walk, const rs_syntax_node *node)
     const bool is_reference = variable->type != NULL && variable->type->kind == RS_TYPE_REFERENCE;
     if (value.kind == RS_FACT_ELEMENT && value.is_memory && !is_reference)
         value.is_copy = true;
-    if (variable->space == RS_SPACE_SHARED)
+    if (variable->space == RS_SYNTAX_SPACE_SHARED)
         value = rs_fact_other();
     rs_fact_bind(walk, variable, value);
 }

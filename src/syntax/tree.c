@@ -140,7 +140,7 @@ static void dump_head(rs_text *text, const rs_syntax_declaration *of)
     rs_text_format(text, "%s '%s'", declaration_words[of->kind], of->qualified);
     if (of->type != NULL) {
         rs_text_format(text, " <%s>", of->type->name);
-        if (of->space != RS_SPACE_ANY && of->space != RS_SPACE_PRIVATE)
+        if (of->space != RS_SYNTAX_SPACE_ANY && of->space != RS_SYNTAX_SPACE_PRIVATE)
             rs_text_format(text, " in %s", space_words[of->space]);
         if (of->kind == RS_DECLARATION_RECORD)
             rs_text_format(text, " size %lld align %lld", of->type->size, of->type->align);

@@ -61,9 +61,9 @@ typedef struct {
     X(GENERIC, "generic")
 
 #define RS_TYPE_ROW(name) RS_TYPE_##name,
-#define RS_SPACE_ROW(name, word) RS_SPACE_##name,
+#define RS_SYNTAX_SPACE_ROW(name, word) RS_SYNTAX_SPACE_##name,
 typedef enum { RS_SYNTAX_TYPES(RS_TYPE_ROW) RS_TYPE_KINDS } rs_syntax_type_kind;
-typedef enum { RS_SYNTAX_SPACES(RS_SPACE_ROW) RS_SPACES } rs_syntax_space;
+typedef enum { RS_SYNTAX_SPACES(RS_SYNTAX_SPACE_ROW) RS_SYNTAX_SPACE_KINDS } rs_syntax_space;
 
 typedef struct rs_syntax_type rs_syntax_type;
 typedef struct rs_syntax_declaration rs_syntax_declaration;

@@ -168,17 +168,17 @@ static enum CXChildVisitResult visit_attribute(CXCursor cursor, CXCursor parent,
         break;
     case CXCursor_CUDADeviceAttr:
         of->is_device = true;
-        if (of->space == RS_SPACE_ANY)
-            of->space = RS_SPACE_GLOBAL;
+        if (of->space == RS_SYNTAX_SPACE_ANY)
+            of->space = RS_SYNTAX_SPACE_GLOBAL;
         break;
     case CXCursor_CUDAHostAttr:
         of->is_host = true;
         break;
     case CXCursor_CUDASharedAttr:
-        of->space = RS_SPACE_SHARED;
+        of->space = RS_SYNTAX_SPACE_SHARED;
         break;
     case CXCursor_CUDAConstantAttr:
-        of->space = RS_SPACE_CONSTANT;
+        of->space = RS_SYNTAX_SPACE_CONSTANT;
         break;
     case CXCursor_AnnotateAttr: {
         CXString word = clang_getCursorSpelling(cursor);
@@ -208,7 +208,7 @@ static void read_function(rs_syntax_reader *reader, rs_syntax_declaration *of, C
         of->is_device = !of->is_kernel;
         of->is_host = false;
     }
-    of->space = RS_SPACE_ANY;
+    of->space = RS_SYNTAX_SPACE_ANY;
     of->is_constructor = kind == CXCursor_Constructor;
     of->is_destructor = kind == CXCursor_Destructor;
     of->is_conversion = kind == CXCursor_ConversionFunction;

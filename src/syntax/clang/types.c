@@ -57,10 +57,11 @@ static const struct {
 /* clang's numbers of OpenCL's spaces (LangAS). */
 static rs_syntax_space space_of(unsigned number)
 {
-    static const rs_syntax_space spaces[] = {RS_SPACE_ANY,      RS_SPACE_GLOBAL,  RS_SPACE_SHARED,
-                                             RS_SPACE_CONSTANT, RS_SPACE_PRIVATE, RS_SPACE_GENERIC,
-                                             RS_SPACE_GLOBAL,   RS_SPACE_GLOBAL};
-    return number < sizeof spaces / sizeof spaces[0] ? spaces[number] : RS_SPACE_ANY;
+    static const rs_syntax_space spaces[] = {RS_SYNTAX_SPACE_ANY,     RS_SYNTAX_SPACE_GLOBAL,
+                                             RS_SYNTAX_SPACE_SHARED,  RS_SYNTAX_SPACE_CONSTANT,
+                                             RS_SYNTAX_SPACE_PRIVATE, RS_SYNTAX_SPACE_GENERIC,
+                                             RS_SYNTAX_SPACE_GLOBAL,  RS_SYNTAX_SPACE_GLOBAL};
+    return number < sizeof spaces / sizeof spaces[0] ? spaces[number] : RS_SYNTAX_SPACE_ANY;
 }
 
 static rs_type_entry *find_entry(rs_syntax_reader *reader, const void *key)
