@@ -124,7 +124,7 @@ static rs_fact_value step_pointer(rs_fact_walk *walk, rs_fact_value pointer, rs_
     const long long element = size_of(parameter->type->of), size = size_of(thing);
     if (!pointer.is_inner && pointer.offset == 0 && size == element) {
         pointer.form = rs_form_add(pointer.form, by);
-    } else if (rs_form_is_constant(&by)) {
+    } else if (rs_form_is_constant(&by) && by.constant <= element && by.constant >= -element) {
         pointer.offset += by.constant * size;
     } else if (pointer.is_inner) {
         pointer.span = element - pointer.offset;

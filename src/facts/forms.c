@@ -166,7 +166,7 @@ rs_fact_form rs_form_multiply(rs_fact_form a, rs_fact_form b)
 rs_fact_form rs_form_divide(rs_fact_form a, rs_fact_form b, bool is_remainder)
 {
     if (rs_form_is_uniform(&a) && rs_form_is_uniform(&b))
-        return rs_form_is_constant(&a) && rs_form_is_constant(&b) && b.constant != 0
+        return rs_form_is_constant(&a) && rs_form_is_constant(&b) && b.constant > 0
                    ? rs_form_constant(is_remainder ? a.constant % b.constant
                                                    : a.constant / b.constant)
                    : rs_form_uniform();

@@ -228,8 +228,11 @@ static long long count_rounds(rs_fact_walk *walk, const rs_syntax_node *conditio
         form->has_uniform || form->lane != 0 || !rs_form_is_constant(&right.form) || step == 0 ||
         step == RS_FORM_SOME)
         return 0;
-    const long long distance = right.form.constant - form->constant +
-                               (strcmp(node->symbol, "<=") == 0) -
+    const long long limit = 1LL << 40, end = right.form.constant;
+    if (end > limit || end < -limit || form->constant > limit || form->constant < -limit ||
+        step > limit || step < -limit)
+        return 0;
+    const long long distance = end - form->constant + (strcmp(node->symbol, "<=") == 0) -
                                (strcmp(node->symbol, ">=") == 0);
     const long long rounds = (distance + step - (step > 0 ? 1 : -1)) / step;
     return rounds > 0 ? rounds : 0;

@@ -63,6 +63,12 @@ static const struct {
            "  float *f = (float *)p; f[i] = 2; }\n",
      {"p[0 + 1 lane + uniform] bytes 0+4 read", "p[1 + 1 lane + uniform] bytes 4+4 read",
       "bytes 12+4 read write atomic", "p[5] bytes 8+4 read", "unknown p: a pointer that is cast"}},
+    {"numbers that are too large",
+     CU,
+     POINT KERNEL "long m = -9223372036854775807L - 1; p[m / -1].x = p[m * m + m].y;\n"
+                  "  for (long j = m; j < 9223372036854775807L; j += 4611686018427387904L)\n"
+                  "    p[0].v[9223372036854775807L] = p[j - 1].v[m]; }\n",
+     {"loop 0 in -1 rounds 0\n", "bytes 4+4 read"}},
     {"templates, methods, lambdas",
      CU,
      "template <class T> struct V { T x, y; __device__ T len() const { return x * y; } };\n"
