@@ -66,14 +66,19 @@ static double rounds_of(const rs_access *access, const rs_unit *unit, int64_t el
     return rounds;
 }
 
-/* Whether it goes with a quotient or a remainder of a thread's index. */
-static bool is_divided_index(const rs_access *access, const rs_unit *unit)
+/* Whether which element it is goes with a quotient or a remainder of a thread's index. */
+static bool is_divided_index(const rs_access *access, const rs_unit *unit, int64_t element)
 {
+    const rs_array *array = &unit->arrays[access->reference->array];
     for (int c = 0; c < access->columns; c++) {
         const rs_symbol *s = &unit->symbols.symbols[access->symbols[c]];
         bool used = false;
-        for (int row = 0; row < access->rows; row++)
-            used = used || !rs_polynomial_is_zero(&access->matrix[row][c]);
+        for (int row = 0; row < access->rows; row++) {
+            int64_t bytes;
+            rs_polynomial stride = rs_access_row_stride(array, access->reference, row);
+            bool inside = rs_polynomial_is_constant(&stride, &bytes) && bytes < element;
+            used = used || (!inside && !rs_polynomial_is_zero(&access->matrix[row][c]));
+        }
         if (used && access->between[c] && access->auxiliary[c] && !s->data &&
             (strpbrk(s->name, "/%") != NULL || strstr(s->name, ">>") != NULL))
             return true;
@@ -90,7 +95,7 @@ static found_access classify(const rs_access *access, const rs_unit *unit, int64
         return found;
     if (rs_access_is_random(access))
         return (found_access){RS_LANES_GATHER, 1, rounds};
-    if (is_divided_index(access, unit))
+    if (is_divided_index(access, unit, element))
         return (found_access){RS_LANES_WITHIN, 1, rounds};
     if (!rs_access_moves_between(access, unit))
         return (found_access){RS_LANES_SAME, 1, step > 0 ? rounds : 1};
@@ -109,6 +114,7 @@ static found_access classify(const rs_access *access, const rs_unit *unit, int64
 
 /* ---- an array ---- */
 
+/* False: there are too many, or it reaches beyond the element. */
 static bool add_field(rs_judge_argument *a, int64_t offset, int64_t bytes)
 {
     for (int f = 0; f < a->field_count; f++)
@@ -239,7 +245,8 @@ static bool describe_array(const rs_accesses *accesses, int array, rs_judge_argu
         else
             add_member(a, access, unit);
     }
-    a->lanes = has_other_view(unit, array) ? RS_LANES_UNKNOWN : most.lanes;
+    bool counted = a->field_count < RS_JUDGE_MOST_FIELDS && !has_other_view(unit, array);
+    a->lanes = counted ? most.lanes : RS_LANES_UNKNOWN;
     a->group = (int)most.group;
     a->visits = most.visits;
     if (a->field_count == 0)

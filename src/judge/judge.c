@@ -197,15 +197,20 @@ static void offer_layouts(judging *j, int k)
         offer(j, k, (rs_judge_layout){.tile = 1, .group = 1, .split = true});
 }
 
-/* One argument after the other takes its best layout, until nothing changes. Another declaration
- * has to gain more than a layout that the program need not know of. */
+static bool is_usual(const rs_judge_layout *layout)
+{
+    return !layout->split && layout->tile <= TILE;
+}
+
+/* One argument after the other takes its best layout, until nothing changes. Wider tiles
+ * and another declaration have to gain more than what the program need not know of. */
 static void improve(const judging *j, int chosen[])
 {
     for (int round = 0; round < ROUNDS; round++)
         for (int k = 0; k < j->kernel->argument_count; k++)
             for (int l = 0; l < j->counts[k]; l++)
                 if (time_with(j, chosen, k, l) <
-                    (j->layouts[k][l].split ? 0.95 : 0.995) * time_of(j, chosen).ns)
+                    (is_usual(&j->layouts[k][l]) ? 0.995 : 0.95) * time_of(j, chosen).ns)
                     chosen[k] = l;
 }
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RS_JUDGE_MOST_FIELDS = 128, RS_JUDGE_MOST_ARGUMENTS = 16 };
+enum { RS_JUDGE_MOST_FIELDS = 256, RS_JUDGE_MOST_ARGUMENTS = 16 };
 
 /* What the lanes of a warp do with the elements in one execution of an access. */
 typedef enum {

@@ -27,9 +27,12 @@ CASES = [
     ("__global matrix *p", "int g = get_global_id(0); p[g >> 4].e[g & 15] *= 2;", "within", 72, 72, 1, False),
     ("__global const matrix *p, __global float *o, int n", ID + "float s = 0; for (int j = 0; j < n; j++) for (int f = 0; f < 18; f++) s += p[i * n + j].e[f]; o[i] = s;",
      "walk", 72, 72, 1, False),
+    ("__global matrix *p", ID + "p[i].e[i % 18] *= 2;", "unknown", 72, 72, 1, False),
     ("__global const matrix *p, __global float *o", ID + "o[i] = p[i].e[3] + p[i].e[11];", "one", 72, 8, 1, True),
     ("__global float *p", ID + "for (int f = 0; f < 9; f++) p[9 * i + f] *= 2;", "one", 36, 36, 1, True),
     ("__global const float *p, __global float *o", ID + "o[i] = p[5 * i] + p[5 * i + 3];", "one", 20, 8, 1, True),
+    ("__global float *p", ID + "for (int f = 0; f < 250; f++) p[250 * i + f] = f;", "one", 1000, 1000, 1, True),
+    ("__global struct { float x[300]; } *p", ID + "for (int f = 0; f < 300; f++) p[i].x[f] = f;", "unknown", 1200, 1024, 1, False),
     ("__global body *p", ID + "((__global float *)p)[i] = p[i].x;", "unknown", 32, 4, 1, False),
 ]
 

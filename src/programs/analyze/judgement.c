@@ -88,10 +88,11 @@ static void add_subject(rs_text *text, const json_t *argument)
 {
     int element = (int)rs_json_integer_of(argument, "element"),
         touched = (int)rs_json_integer_of(argument, "touched");
-    rs_text_format(text, "%d bytes an element, ", element);
-    if (touched >= element)
+    const bool known = strcmp(rs_json_string_of(argument, "class"), "unknown") != 0;
+    rs_text_format(text, "%d bytes an element%s ", element, known ? "," : ";");
+    if (known && touched >= element)
         rs_text_add_string(text, "all touched; ");
-    else
+    else if (known) /* else they may be more than were counted */
         rs_text_format(text, "%d of them touched; ", touched);
     rs_text_add_string(text, rs_json_string_of(argument, "lanes"));
     if (strcmp(rs_json_string_of(argument, "class"), "group") == 0)
