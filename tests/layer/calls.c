@@ -7,53 +7,39 @@
  * usage: calls KERNELS.cl SEED STEPS [cells [devices]]; exit status 0 when every comparison held,
  * 77 when the platform has fewer devices. The queues are those of the devices in turn.
  */
-#include <CL/cl.h>
+#include "calls.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-typedef struct {
-    float x;
-    float v[3];
-    uint32_t n;
-    uint8_t tag;
-} cell;
-
-enum {
-    BUFFERS = 3,
-    QUEUES = 3,
-    ROW = 48 /* bytes of a row in the rectangular copies: two cells */
-};
-
-static size_t cell_count = 1007;
+size_t cell_count = 1007;
 static cl_context context;
 static cl_device_id devices[QUEUES];
 static cl_uint device_count = 1;
-static cl_command_queue queues[QUEUES];
-static cl_mem buffers[BUFFERS], out;
-static cell *model[BUFFERS];
-static cl_kernel bump, join, take, words, sweep, both;
+cl_command_queue queues[QUEUES];
+cl_mem buffers[BUFFERS], out;
+cell *model[BUFFERS];
+cl_kernel bump, join, take, words, sweep, both;
 static cl_event last; /* every step waits for the one before */
 static uint32_t seed;
 static int step;
 static const char *doing;
 
-static void fail(const char *what, long code)
+void fail(const char *what, long code)
 {
     fprintf(stderr, "step %d (%s): %s (%ld)\n", step, doing, what, code);
     exit(1);
 }
 
-static void check(cl_int error)
+void check(cl_int error)
 {
     if (error != CL_SUCCESS)
         fail("an OpenCL call failed", error);
 }
 
-static uint32_t random_below(uint32_t limit)
+uint32_t random_below(uint32_t limit)
 {
     seed = seed * 1664525u + 1013904223u;
     return (uint32_t)(((uint64_t)(seed >> 4) * limit) >> 28);
@@ -73,30 +59,30 @@ static void random_bytes(void *data, size_t size)
 }
 
 /* Every call takes part in one chain of events. */
-static cl_uint wait_count(void)
+cl_uint wait_count(void)
 {
     return last != NULL ? 1 : 0;
 }
 
-static const cl_event *wait_list(void)
+const cl_event *wait_list(void)
 {
     return last != NULL ? &last : NULL;
 }
 
-static void chain(cl_event event)
+void chain(cl_event event)
 {
     if (last != NULL)
         check(clReleaseEvent(last));
     last = event;
 }
 
-static cl_command_queue any_queue(void)
+cl_command_queue any_queue(void)
 {
     return queues[random_below(QUEUES)];
 }
 
 /* Waits for the chain; steps on the host's side need it. */
-static void settle(void)
+void settle(void)
 {
     if (last != NULL)
         check(clWaitForEvents(1, &last));
@@ -113,116 +99,7 @@ static void compare(const void *got, const void *expected, size_t size)
             fail("a byte differs", (long)i);
 }
 
-static void launch(cl_kernel kernel)
-{
-    cl_event event;
-    cl_command_queue queue = any_queue();
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &cell_count, NULL, wait_count(),
-                                 wait_list(), &event));
-    check(clFlush(queue));
-    chain(event);
-}
-
 /* ---- one function a kind of step; b is the buffer it works on ---- */
-
-static void do_bump(int b)
-{
-    cl_uint by = random_below(7);
-    check(clSetKernelArg(bump, 0, sizeof(cl_mem), &buffers[b]));
-    check(clSetKernelArg(bump, 1, sizeof by, &by));
-    launch(bump);
-    for (size_t i = 0; i < cell_count; i++) {
-        cell *c = &model[b][i];
-        c->x += (float)by;
-        c->v[by % 3] = c->x;
-        c->n ^= by * 2654435761u;
-        c->tag++;
-    }
-}
-
-static void do_join(int b)
-{
-    int from = (int)random_below(BUFFERS);
-    check(clSetKernelArg(join, 0, sizeof(cl_mem), &buffers[b]));
-    check(clSetKernelArg(join, 1, sizeof(cl_mem), &buffers[from]));
-    launch(join);
-    for (size_t i = 0; i < cell_count; i++) {
-        model[b][i].n += model[from][i].n;
-        model[b][i].v[1] = model[from][i].v[2];
-    }
-}
-
-/* Two queues read one buffer at once, with nothing between them. */
-static void do_take(int b)
-{
-    cl_event events[QUEUES];
-    uint32_t *got = malloc(cell_count * sizeof *got);
-    check(clSetKernelArg(take, 0, sizeof(cl_mem), &buffers[b]));
-    check(clSetKernelArg(take, 1, sizeof(cl_mem), &out));
-    for (int i = 0; i < QUEUES; i++) {
-        check(clEnqueueNDRangeKernel(queues[i], take, 1, NULL, &cell_count, NULL, wait_count(),
-                                     wait_list(), &events[i]));
-        check(clFlush(queues[i]));
-    }
-    check(clEnqueueReadBuffer(queues[0], out, CL_TRUE, 0, cell_count * sizeof *got, got, QUEUES,
-                              events, NULL));
-    for (size_t i = 0; i < cell_count; i++)
-        if (got[i] != model[b][i].n + model[b][i].tag)
-            fail("a sum differs", (long)i);
-    cl_ulong time;
-    cl_uint references;
-    if (clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_END, sizeof time, &time, NULL) !=
-        CL_PROFILING_INFO_NOT_AVAILABLE)
-        fail("a queue without profiling has times", 0);
-    /* A driver may drop its own reference a moment after the event is complete. */
-    references = 0;
-    for (int i = 0; i < 60000 && references != 1; i++) {
-        const struct timespec millisecond = {0, 1000000};
-        if (i > 0)
-            nanosleep(&millisecond, NULL);
-        check(clFinish(queues[0]));
-        check(clGetEventInfo(events[0], CL_EVENT_REFERENCE_COUNT, sizeof references, &references,
-                             NULL));
-    }
-    if (references != 1)
-        fail("an event has another number of references", (long)references);
-    for (int i = 0; i < QUEUES; i++)
-        clReleaseEvent(events[i]);
-    free(got);
-}
-
-static void do_words(int b)
-{
-    cl_uint by = random_below(1000);
-    check(clSetKernelArg(words, 0, sizeof(cl_mem), &buffers[b]));
-    check(clSetKernelArg(words, 1, sizeof by, &by));
-    launch(words);
-    for (size_t i = 0; i < cell_count; i++)
-        model[b][i].n += by;
-}
-
-/* Low bits alone: what is a float elsewhere stays a number. */
-static void do_sweep(int b)
-{
-    cl_uint by = random_below(200), count = (cl_uint)cell_count;
-    uint32_t *planes = (uint32_t *)model[b];
-    check(clSetKernelArg(sweep, 0, sizeof(cl_mem), &buffers[b]));
-    check(clSetKernelArg(sweep, 1, sizeof count, &count));
-    check(clSetKernelArg(sweep, 2, sizeof by, &by));
-    launch(sweep);
-    for (uint32_t f = 0; f < sizeof(cell) / 4; f++)
-        for (size_t i = 0; i < cell_count; i++)
-            planes[f * cell_count + i] ^= (by + f) << f;
-}
-
-static void do_both(int b)
-{
-    check(clSetKernelArg(both, 0, sizeof(cl_mem), &buffers[b]));
-    check(clSetKernelArg(both, 1, sizeof(cl_mem), &buffers[b]));
-    launch(both);
-    for (size_t i = 0; i < cell_count; i++)
-        model[b][i].tag = (uint8_t)model[b][i].n;
-}
 
 static size_t random_range(size_t *offset)
 {
@@ -234,7 +111,7 @@ static size_t random_range(size_t *offset)
     return 1 + random_below((uint32_t)(bytes() - *offset));
 }
 
-static void do_write(int b)
+void do_write(int b)
 {
     size_t offset, size = random_range(&offset);
     uint8_t *data = malloc(size);
@@ -261,7 +138,7 @@ static void do_write_later(int b)
     free(data);
 }
 
-static void do_read(int b)
+void do_read(int b)
 {
     size_t offset, size = random_range(&offset);
     uint8_t *data = malloc(size);
@@ -392,7 +269,7 @@ static void do_copy_inside(int b)
 }
 
 /* A launch is held back by the program, with a read behind it. */
-static void do_hold(int b)
+void do_hold(int b)
 {
     cl_int error;
     cl_uint by = random_below(7);
@@ -424,11 +301,9 @@ static void do_migrate(int b)
     chain(event);
 }
 
-enum { VIEW_ORIGIN = 1024, VIEW_BYTES = 512 };
+cl_mem views[BUFFERS]; /* NULL: none */
 
-static cl_mem views[BUFFERS]; /* NULL: none */
-
-static void make_view(int b)
+void make_view(int b)
 {
     const cl_buffer_region region = {VIEW_ORIGIN, VIEW_BYTES};
     cl_int error;
@@ -437,7 +312,7 @@ static void make_view(int b)
     check(error);
 }
 
-static void end_view(int b)
+void end_view(int b)
 {
     if (views[b] != NULL)
         check(clReleaseMemObject(views[b]));
@@ -489,7 +364,7 @@ static void make_buffer(int b)
         fail("flags or references of a new buffer are not the program's", (long)seen);
 }
 
-static void do_new_buffer(int b)
+void do_new_buffer(int b)
 {
     settle();
     end_view(b);
@@ -527,6 +402,7 @@ typedef struct {
 
 static const kind kinds[] = {
     {"bump", do_bump, 12},
+    {"again", do_again, 6},
     {"join", do_join, 8},
     {"take", do_take, 6},
     {"words", do_words, 3},

@@ -49,7 +49,7 @@ static void test_cases(void **state)
         {"threads", "", 200, 200},
         {"gpu-only", "--device cpu", 1, 1},
         {"gpu-only", "--device PTHREAD", 1, 1},
-        {"far-work-items", "", 1, 1},
+        {"far-work-items", "", 2, 2},
         {"full-tiles", "", 3, 3},
         {"constant-macros", "", 1, 1},
     };

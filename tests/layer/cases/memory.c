@@ -193,10 +193,11 @@ void case_far_work_items(void)
     done(error, "clCreateProgramWithSource");
     done(clBuildProgram(made, 1, &device, "", NULL, NULL), "clBuildProgram");
     cl_kernel kernel = make_kernel(made, "twice", cells);
-    done(clEnqueueNDRangeKernel(queue, kernel, 1, &near, &count, NULL, 0, NULL, NULL), "near");
+    for (int i = 0; i < 2; i++) /* the next one could repeat them */
+        done(clEnqueueNDRangeKernel(queue, kernel, 1, &near, &count, NULL, 0, NULL, NULL), "near");
     done(clEnqueueNDRangeKernel(queue, kernel, 1, &far, &count, NULL, 0, NULL, NULL), "far");
     for (int i = 0; i < CELLS; i++)
-        expected[i].c[1] *= 4;
+        expected[i].c[1] *= 8;
     compare(cells);
 }
 
