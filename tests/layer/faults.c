@@ -16,7 +16,7 @@ enum { MOST_BUFFERS = 12, PART = 5 };
 
 static const char no_memory[] = "buffer 1 1000000", no_room[] = "migrate 1 1000000",
                   first_kernel[] = "kernel 1 1", second_kernel[] = "kernel 2 2",
-                  first_run[] = "run 1 1";
+                  first_run[] = "run 1 1", second_argument[] = "argument 2 2";
 
 /* For made_up_gpu/faults.c. */
 extern const char *_Atomic made_up_fault;
@@ -179,6 +179,20 @@ static void refused_there(void)
     fail_no_calls();
     check_all(&a);
     check(launch(grow, &a), "a launch");
+    check_all(&a);
+}
+
+/* The rewritten kernel does not take an argument that the program's own has taken: it is gone, also
+ * for a launch that repeats one before. */
+static void refused_argument(void)
+{
+    array a = make_array(count);
+    for (int i = 0; i < 2; i++)
+        check(launch(grow, &a), "a launch");
+    fail_calls(second_argument);
+    check(launch(grow, &a), "a launch without the rewritten kernel");
+    fail_no_calls();
+    check(launch(grow, &a), "a launch after it");
     check_all(&a);
 }
 
@@ -381,6 +395,7 @@ int main(int argc, char **argv)
                  {"no-memory-back", no_memory_back},
                  {"no-memory-elsewhere", no_memory_elsewhere},
                  {"refused-there", refused_there},
+                 {"refused-argument", refused_argument},
                  {"refused-back", refused_back},
                  {"torn-there", torn_there},
                  {"torn-back", torn_back},

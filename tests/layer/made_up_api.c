@@ -65,10 +65,10 @@ rs_forms_state rs_kernel_forms(rs_kernel *kernel)
     return RS_FORMS_NEVER;
 }
 
-/* Its kernels have their arguments set by their tests. */
 void rs_kernel_find_buffers(rs_kernel *kernel)
 {
-    (void)kernel;
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        kernel->arguments[i].buffer = rs_buffer_find(kernel->layer, kernel->arguments[i].handle);
 }
 
 unsigned pick(unsigned count)
@@ -113,6 +113,11 @@ void begin_world(unsigned long long seed)
 rs_allocation world_buffer(int number)
 {
     return &world->buffers[number];
+}
+
+void renew_world_buffer(int number)
+{
+    world->buffers[number] = (bytes){0};
 }
 
 rs_stream world_stream(bool out_of_order)

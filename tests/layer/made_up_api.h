@@ -28,8 +28,10 @@ unsigned pick(unsigned count);
 /* Forgets everything and begins with a seed. */
 void begin_world(unsigned long long seed);
 
-/* The handle of a buffer, and of a new stream. */
+/* The handle of a buffer, and of a new stream. A buffer that is made anew has the handle of the one
+ * before, whose commands must be over. */
 rs_allocation world_buffer(int number);
+void renew_world_buffer(int number);
 rs_stream world_stream(bool out_of_order);
 
 /* Appends a command of the program; its event, which need not be released. */

@@ -93,6 +93,17 @@ static void close_queue(rs_queue *queue)
     free(queue);
 }
 
+static rs_buffer *open_buffer(int number)
+{
+    rs_buffer *buffer = calloc(1, sizeof *buffer);
+    buffer->handle = world_buffer(number);
+    buffer->context = &program->context;
+    buffer->size = 64;
+    rs_map_set(&program->layer.buffers, buffer->handle, buffer);
+    program->layer.generation++;
+    return buffer;
+}
+
 static void open_all(void)
 {
     program->context.layer = &program->layer;
@@ -101,13 +112,8 @@ static void open_all(void)
         program->queues[i] = open_queue();
     memset(program->last_used, 0, sizeof program->last_used);
     memset(program->depends, 0, sizeof program->depends);
-    for (int i = 0; i < BUFFERS; i++) {
-        program->buffers[i] = calloc(1, sizeof *program->buffers[i]);
-        program->buffers[i]->handle = world_buffer(i);
-        program->buffers[i]->context = &program->context;
-        program->buffers[i]->size = 64;
-        rs_map_set(&program->layer.buffers, program->buffers[i]->handle, program->buffers[i]);
-    }
+    for (int i = 0; i < BUFFERS; i++)
+        program->buffers[i] = open_buffer(i);
 }
 
 static void open_kernels(void)
@@ -115,7 +121,7 @@ static void open_kernels(void)
     for (int i = 0; i < BUFFERS; i++)
         for (int layout = 0; layout < LAYOUTS; layout++) {
             made_up_kernel *made = &program->kernels[i][layout];
-            *made = (made_up_kernel){.argument = {.buffer = program->buffers[i]},
+            *made = (made_up_kernel){.argument = {.handle = world_buffer(i)},
                                      .target.relayout = device_layouts[layout][0].relayout};
             made->argument.target = layout > 0 ? &made->target : NULL;
             made->kernel = (rs_kernel){.layer = &program->layer,
@@ -261,21 +267,24 @@ static void launch_kernel(void)
         &device_layouts[layout][queue->device == device_layouts[1][0].device ? 0 : 1];
     const rs_choice choice = {
         .kernel = kernel, .queue = queue, .layouts = &wanted, .rewritten = layout > 0};
+    rs_event other = pick(4) == 0 ? program->last_used[pick(QUEUES)] : NULL;
+    const rs_event *wait_list = other != NULL ? &other : NULL;
     rs_command command;
+    program->depends[program->last_queue] |= other != NULL;
     rs_layer_lock(&program->layer);
-    rs_kernel_bind(kernel);
     if (repeats(number, layout, queue->handle)) {
         expect(!buffer->is_lost, "a launch on a lost buffer repeats one before");
         program->last_used[number_of(queue)] =
-            enqueue_command(queue->handle, USE, number, (int)layout, 0, 0, NULL);
+            enqueue_command(queue->handle, USE, number, (int)layout, 0, other != NULL, wait_list);
         program->repeats++;
     } else if (layout == 0 || (buffer->kept_reason == NULL && buffer->map_count == 0)) {
         const unsigned refusals = count_refusals();
-        rs_command_start(&command, &program->layer, queue, queue->handle, 0, NULL);
+        rs_kernel_bind(kernel);
+        rs_command_start(&command, &program->layer, queue, queue->handle, other != NULL, wait_list);
         rs_command_use_all(&command, kernel, layout > 0 ? choice.layouts : NULL, RS_AGAINST_LAYOUT);
         expect(command.error == 0 || count_refusals() > refusals || is_spoiled(number),
                "a kernel's launch failed for no reason");
-        if (command.error == 0) {
+        if (command.error == 0 && pick(8) != 0) { /* else the driver refuses the launch */
             enqueue_use(&command, number);
             rs_choice_keep(&choice, &command, layout > 0 ? &kernel->repeat : kernel->handle);
         }
@@ -388,6 +397,19 @@ static void look_for_failures(rs_queue *queue)
                "a failed conversion was not seen");
 }
 
+/* The program releases a buffer, and another gets its handle. */
+static void renew_buffer(int number)
+{
+    rs_buffer *before = program->buffers[number];
+    run_all();
+    rs_map_remove(&program->layer.buffers, before->handle);
+    rs_buffer_forget(before);
+    renew_world_buffer(number);
+    program->buffers[number] = open_buffer(number);
+    memset(before, 0x5a, sizeof *before); /* nobody may look there */
+    free(before);
+}
+
 static void do_something(void)
 {
     rs_queue **queue = &program->queues[pick(QUEUES)];
@@ -408,6 +430,8 @@ static void do_something(void)
     case 4:
         if (pick(4) == 0)
             keep(number);
+        else
+            renew_buffer(number);
         break;
     case 5:
         if (pick(3) == 0)

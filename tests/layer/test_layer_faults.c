@@ -3,12 +3,13 @@
 
 #include <string.h>
 
+enum { SMALL = 1000, LARGE = 40009, MOST_NOTES = 258 };
+
 /* A device without memory for what the layer wants, or that refuses its commands: arrays that the
  * marshaling kernel converts, that are copied out and back, and that plans convert. */
 static void test_faults(void **state)
 {
     (void)state;
-    enum { SMALL = 1000, LARGE = 40009, MOST_NOTES = 258 };
     static const struct {
         const char *policy;
         int records;
@@ -27,6 +28,7 @@ static void test_faults(void **state)
         {"asta", LARGE, "refused-there", 2, false},
         {"soa", SMALL, "refused-there", 2, false},
         {"soa", LARGE, "refused-there", 2, false},
+        {"asta", LARGE, "refused-argument", 2, false},
         {"asta", LARGE, "refused-back", 2, false},
         {"soa", SMALL, "refused-back", 2, false},
         {"soa", LARGE, "refused-back", 2, false},

@@ -44,6 +44,13 @@ static cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint count, const c
                                                                 wait_count, wait_list, event);
 }
 
+static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size,
+                                       const void *value)
+{
+    return fails("argument") ? CL_OUT_OF_RESOURCES
+                             : below->clSetKernelArg(kernel, index, size, value);
+}
+
 static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint wait_count,
                                          const cl_event *wait_list, cl_event *event)
 {
@@ -156,6 +163,7 @@ cl_int enqueue_failure(cl_command_queue queue, cl_uint wait_count, const cl_even
 void add_faults(cl_icd_dispatch *table)
 {
     table->clCreateBuffer = create_buffer;
+    table->clSetKernelArg = set_argument;
     table->clEnqueueMigrateMemObjects = migrate;
     table->clEnqueueMarkerWithWaitList = enqueue_marker;
     table->clEnqueueBarrierWithWaitList = enqueue_barrier;
