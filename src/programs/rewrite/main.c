@@ -16,7 +16,9 @@
 #include "source/options.h"
 
 #include <clang-c/Index.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +102,22 @@ static void keep_reply(const json_t *keep, const char *source, const json_t *rep
     free(text);
 }
 
+/* What the program has open was inherited, its standard error too. Who waits until all of that is
+ * closed would wait for this process. */
+static void close_inherited(void)
+{
+    DIR *files = opendir("/proc/self/fd");
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDERR_FILENO);
+    for (const struct dirent *file; files != NULL && (file = readdir(files)) != NULL;) {
+        const int descriptor = atoi(file->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != dirfd(files))
+            close(descriptor);
+    }
+    if (files != NULL)
+        closedir(files);
+}
+
 /* The layer's program goes on meanwhile: its child ends, and another process answers. A blank says
  * so. */
 static void leave_program(void)
@@ -107,6 +125,7 @@ static void leave_program(void)
     const pid_t other = fork();
     if (other > 0)
         _exit(RS_EXIT_DONE);
+    close_inherited();
     putchar(' ');
     fflush(stdout);
 }
