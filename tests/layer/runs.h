@@ -13,6 +13,10 @@ extern char report_path[128], config_path[128];
 /* Ends what hangs, and no program of a slow machine. */
 #define LIMITED "timeout 300"
 
+/* Between `restride run --report` and a program: times are not wanted, which would be those of
+ * every launch, so that none could repeat the one before. */
+#define UNTIMED "env -u RESTRIDE_REPORT_TIMES"
+
 /* For cmocka_run_group_tests(). */
 int make_folder(void **state);
 int remove_folder(void **state);

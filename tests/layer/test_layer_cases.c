@@ -63,9 +63,9 @@ static void test_cases(void **state)
             setenv("POCL_DEVICES", "pthread pthread", 1);
         else
             unsetenv("POCL_DEVICES");
-        int status = exit_status(run("%s run --policy %s %s --report %s -- " LIMITED " %s %s",
+        int status = exit_status(run("%s run --policy %s %s --report %s -- %s " LIMITED " %s %s",
                                      RESTRIDE_PROGRAM, policy, cases[i].options, report_path,
-                                     CASES_PROGRAM, cases[i].name));
+                                     n < count ? UNTIMED : "", CASES_PROGRAM, cases[i].name));
         if (status == 77) {
             print_message("%s: this device cannot\n", cases[i].name);
             continue;
