@@ -258,11 +258,10 @@ static void check_tuned_permutation(const test_machine *machine)
 void machine_test_tuning(const test_machine *machine)
 {
     enum { ROWS = 513, COLS = 640, UNIT = 4 };
-    char path[] = "/tmp/restride-wisdom-XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    unlink(path);
+    char folder[] = "/tmp/restride-wisdom-XXXXXX", path[64], lock[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/wisdom", folder);
+    snprintf(lock, sizeof lock, "%s/wisdom.lock", folder);
     setenv("RESTRIDE_WISDOM", path, 1);
     const restride_tune_options options = {.seconds = 0.05};
     restride_tuning tuning;
@@ -282,4 +281,7 @@ void machine_test_tuning(const test_machine *machine)
     check_tuned_permutation(machine);
     assert_int_equal(restride_wisdom_forget(machine->engine), RESTRIDE_OK);
     setenv("RESTRIDE_WISDOM", "", 1);
+    unlink(path);
+    unlink(lock);
+    assert_int_equal(rmdir(folder), 0);
 }
