@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Expressions that are read by their kind alone. `values`: their children are used as values. */
+/* Expressions that are read by their kind alone. */
 static const struct {
     enum CXCursorKind clang;
     rs_syntax_node_kind kind;
