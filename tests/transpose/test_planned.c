@@ -485,6 +485,12 @@ static void write_host_stages(FILE *file)
     restride_engine_destroy(engine);
 }
 
+static void forget_wisdom(restride_engine *engine)
+{
+    if (engine->wisdom != NULL)
+        engine->wisdom->destroy(engine->wisdom);
+}
+
 static void plan_all(FILE *file)
 {
     static const problems all[] = {
@@ -507,8 +513,7 @@ static void plan_all(FILE *file)
         for (int n = 0; n < all[i].count; n++) {
             restride_engine engine = {.operations = all[i].operations};
             all[i].plan(file, &engine, &all[i], &seed);
-            if (engine.wisdom != NULL)
-                engine.wisdom->destroy(engine.wisdom);
+            forget_wisdom(&engine);
         }
     }
     write_host_stages(file);
@@ -565,6 +570,7 @@ static void test_few_stages_are_priced(void **state)
                                                tensors[i].axes, tensors[i].unit),
                          RESTRIDE_OK);
         restride_plan_destroy(plan);
+        forget_wisdom(&engine);
         if (prices > tensors[i].most)
             fail_msg("tensor %zu: %zu prices", i, prices);
     }
