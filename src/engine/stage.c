@@ -2,14 +2,37 @@
 #include "engine/stage.h"
 #include "base/arithmetic.h"
 
+#include <stdlib.h>
+
+static void detach(rs_attachment *attachment)
+{
+    if (attachment == NULL)
+        return;
+    pthread_mutex_destroy(&attachment->lock);
+    attachment->destroy(attachment);
+}
+
+rs_attachment *rs_engine_attach(_Atomic(rs_attachment *) *place, size_t size,
+                                void (*destroy)(rs_attachment *attachment))
+{
+    rs_attachment *present = atomic_load(place);
+    rs_attachment *created = present == NULL ? calloc(1, size) : NULL;
+    if (created == NULL)
+        return present;
+    created->destroy = destroy;
+    pthread_mutex_init(&created->lock, NULL);
+    if (atomic_compare_exchange_strong(place, &present, created))
+        return created;
+    detach(created);
+    return present;
+}
+
 void restride_engine_destroy(restride_engine *engine)
 {
     if (engine == NULL)
         return;
-    rs_attachment *attachments[] = {atomic_load(&engine->kept), atomic_load(&engine->wisdom)};
-    for (size_t i = 0; i < sizeof attachments / sizeof attachments[0]; i++)
-        if (attachments[i] != NULL)
-            attachments[i]->destroy(attachments[i]);
+    detach(atomic_load(&engine->kept));
+    detach(atomic_load(&engine->wisdom));
     engine->operations->destroy(engine);
 }
 

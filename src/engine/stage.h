@@ -10,6 +10,7 @@
 #include "restride/engine.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef enum { RS_AOS_TO_ASTA, RS_ASTA_TO_AOS } rs_marshal_direction;
@@ -283,10 +284,16 @@ typedef struct {
  * freed and NULL returned. */
 json_t *rs_describe_numbers(json_t *object, const rs_named_number numbers[], size_t count);
 
-/* What a room above keeps with an engine. */
+/* What a room above keeps with an engine: the beginning of its structure. */
 typedef struct rs_attachment {
-    void (*destroy)(struct rs_attachment *attachment);
+    void (*destroy)(struct rs_attachment *attachment); /* frees all but the lock */
+    pthread_mutex_t lock;                              /* of what follows */
 } rs_attachment;
+
+/* What is attached at `place` of an engine: the first call attaches `size` bytes of zeros behind
+ * these members. NULL when memory is short. Thread-safe. */
+rs_attachment *rs_engine_attach(_Atomic(rs_attachment *) *place, size_t size,
+                                void (*destroy)(rs_attachment *attachment));
 
 /* Every engine's structure begins with this one. */
 struct restride_engine {

@@ -7,10 +7,6 @@
 
 #include "transpose/stage_choice.h"
 
-/* Every number is at least 1, and the bytes of all fit in size_t: RESTRIDE_INVALID_ARGUMENT and
- * RESTRIDE_OVERFLOW where not. */
-restride_status rs_matrices_check(const rs_matrices *matrices, size_t *bytes);
-
 /* The scratch memory that a plan may take for `bytes` bytes unless more is granted: 0.5 % and 4 MiB
  * a worker, but no more than the bytes and 4 MiB; or what the traits say. */
 size_t rs_choose_scratch_limit(size_t bytes, const rs_engine_traits *traits);

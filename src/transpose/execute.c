@@ -10,18 +10,6 @@
 
 enum { TELL_NANOSECONDS = 200000000, SECOND_NANOSECONDS = 1000000000, SENTENCE_BYTES = 1024 };
 
-size_t rs_plan_shared_scratch(const restride_plan *plan)
-{
-    const rs_engine_operations *operations = plan->engine->operations;
-    size_t most = 0;
-    size_t kept;
-    for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
-        size_t bytes = operations->scratch_bytes(plan->stages[i], &kept);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 /* A thread that reports how far a run is, until it is stopped. */
 typedef struct {
     const restride_run_options *options;

@@ -20,7 +20,6 @@ typedef struct {
 
 typedef struct {
     rs_attachment base;
-    pthread_mutex_t lock; /* of all below */
     kept_plan plans[RS_KEPT_PLANS];
     uint64_t uses;
 } kept_plans;
@@ -44,31 +43,13 @@ static void destroy(rs_attachment *base)
     kept_plans *kept = (kept_plans *)base;
     for (size_t i = 0; i < RS_KEPT_PLANS; i++)
         discard(empty(&kept->plans[i]));
-    pthread_mutex_destroy(&kept->lock);
     free(kept);
-}
-
-/* Whoever comes first attaches it; NULL when memory is short. */
-static kept_plans *attached(restride_engine *engine)
-{
-    rs_attachment *present = atomic_load(&engine->kept);
-    if (present != NULL)
-        return (kept_plans *)present;
-    kept_plans *created = calloc(1, sizeof *created);
-    if (created == NULL)
-        return NULL;
-    created->base.destroy = destroy;
-    pthread_mutex_init(&created->lock, NULL);
-    if (atomic_compare_exchange_strong(&engine->kept, &present, &created->base))
-        return created;
-    destroy(&created->base);
-    return (kept_plans *)present;
 }
 
 static restride_plan *find(kept_plans *kept, const char *key)
 {
     restride_plan *found = NULL;
-    pthread_mutex_lock(&kept->lock);
+    pthread_mutex_lock(&kept->base.lock);
     for (size_t i = 0; i < RS_KEPT_PLANS && found == NULL; i++) {
         kept_plan *place = &kept->plans[i];
         if (place->key == NULL || strcmp(place->key, key) != 0)
@@ -77,7 +58,7 @@ static restride_plan *find(kept_plans *kept, const char *key)
         place->last_use = ++kept->uses;
         found = place->plan;
     }
-    pthread_mutex_unlock(&kept->lock);
+    pthread_mutex_unlock(&kept->base.lock);
     return found;
 }
 
@@ -85,7 +66,7 @@ static restride_plan *find(kept_plans *kept, const char *key)
 static void keep(kept_plans *kept, char *key, restride_plan *plan)
 {
     kept_plan replaced = {.plan = NULL};
-    pthread_mutex_lock(&kept->lock);
+    pthread_mutex_lock(&kept->base.lock);
     kept_plan *oldest = NULL;
     for (size_t i = 0; i < RS_KEPT_PLANS; i++) {
         kept_plan *place = &kept->plans[i];
@@ -97,7 +78,7 @@ static void keep(kept_plans *kept, char *key, restride_plan *plan)
         *oldest = (kept_plan){key, plan, 1, ++kept->uses};
         key = NULL;
     }
-    pthread_mutex_unlock(&kept->lock);
+    pthread_mutex_unlock(&kept->base.lock);
     free(key);
     discard(replaced);
 }
@@ -105,7 +86,7 @@ static void keep(kept_plans *kept, char *key, restride_plan *plan)
 restride_status rs_kept_acquire(restride_plan **plan, restride_engine *engine, const char *key,
                                 rs_plan_maker *make, const void *problem)
 {
-    kept_plans *kept = attached(engine);
+    kept_plans *kept = (kept_plans *)rs_engine_attach(&engine->kept, sizeof(kept_plans), destroy);
     *plan = kept == NULL ? NULL : find(kept, key);
     if (*plan != NULL)
         return RESTRIDE_OK;
@@ -121,7 +102,7 @@ void rs_kept_release(restride_engine *engine, restride_plan *plan)
     kept_plans *kept = (kept_plans *)atomic_load(&engine->kept);
     kept_plan unwanted = {.plan = plan};
     if (kept != NULL) {
-        pthread_mutex_lock(&kept->lock);
+        pthread_mutex_lock(&kept->base.lock);
         for (size_t i = 0; i < RS_KEPT_PLANS; i++) {
             kept_plan *place = &kept->plans[i];
             if (place->plan != plan)
@@ -130,7 +111,7 @@ void rs_kept_release(restride_engine *engine, restride_plan *plan)
             if (--place->users == 0 && place->key == NULL)
                 unwanted = empty(place);
         }
-        pthread_mutex_unlock(&kept->lock);
+        pthread_mutex_unlock(&kept->base.lock);
     }
     discard(unwanted);
 }
@@ -141,7 +122,7 @@ void restride_engine_forget_plans(restride_engine *engine)
     if (kept == NULL)
         return;
     kept_plan forgotten[RS_KEPT_PLANS] = {{.plan = NULL}};
-    pthread_mutex_lock(&kept->lock);
+    pthread_mutex_lock(&kept->base.lock);
     for (size_t i = 0; i < RS_KEPT_PLANS; i++) {
         if (kept->plans[i].users == 0) {
             forgotten[i] = empty(&kept->plans[i]);
@@ -150,7 +131,7 @@ void restride_engine_forget_plans(restride_engine *engine)
             kept->plans[i].key = NULL;
         }
     }
-    pthread_mutex_unlock(&kept->lock);
+    pthread_mutex_unlock(&kept->base.lock);
     for (size_t i = 0; i < RS_KEPT_PLANS; i++)
         discard(forgotten[i]);
 }

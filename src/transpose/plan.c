@@ -157,6 +157,18 @@ static size_t kept_bytes(const restride_plan *plan)
     return sum;
 }
 
+size_t rs_plan_shared_scratch(const restride_plan *plan)
+{
+    const rs_engine_operations *operations = plan->engine->operations;
+    size_t most = 0;
+    size_t kept;
+    for (size_t i = 0; i < plan->stage_count && operations->scratch_bytes != NULL; i++) {
+        size_t bytes = operations->scratch_bytes(plan->stages[i], &kept);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 size_t restride_plan_bytes(const restride_plan *plan)
 {
     return plan == NULL ? 0 : plan->bytes;

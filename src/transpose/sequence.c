@@ -2,7 +2,7 @@
 #include "transpose/sequence.h"
 #include "base/text.h"
 #include "transpose/cost.h"
-#include "transpose/fit.h"
+#include "transpose/transpose.h"
 #include "transpose/wisdom.h"
 
 #include <stdio.h>
@@ -247,7 +247,7 @@ static restride_status add_transposition(const rs_sequence *steps, const rs_step
     const restride_plan_options options = limits_of(steps);
     restride_status status = choose_stages(steps, &all, &choice);
     if (status == RESTRIDE_OK)
-        status = rs_fit_add(plan, &choice, &all, &steps->traits, &options, spread_all, step);
+        status = rs_transpose_add(plan, &choice, &all, &steps->traits, &options, spread_all, step);
     *cost = choice.cost;
     return status;
 }
@@ -339,8 +339,8 @@ static restride_status attempt(restride_plan *plan, const rs_sequence *surroundi
  */
 static void give_less(rs_sequence *surroundings, size_t taken)
 {
-    surroundings->scratch_limit =
-        rs_fit_less(surroundings->scratch_limit, taken, surroundings->bound, &surroundings->traits);
+    surroundings->scratch_limit = rs_transpose_lower(surroundings->scratch_limit, taken,
+                                                     surroundings->bound, &surroundings->traits);
 }
 
 static restride_status plan_by_estimates(restride_plan *plan, rs_sequence *surroundings,

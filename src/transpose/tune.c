@@ -5,6 +5,7 @@
  */
 #include "transpose/tune.h"
 #include "transpose/plan.h"
+#include "transpose/transpose.h"
 
 #include <stdio.h>
 

@@ -14,7 +14,6 @@
 
 typedef struct {
     rs_attachment base;
-    pthread_mutex_t lock; /* of all below */
     bool loaded;
     char *path;      /* NULL: switched off */
     json_t *records; /* NULL before it is loaded */
@@ -28,28 +27,10 @@ typedef struct {
 static void destroy(rs_attachment *base)
 {
     wisdom *w = (wisdom *)base;
-    pthread_mutex_destroy(&w->lock);
     json_decref(w->places);
     json_decref(w->records);
     free(w->path);
     free(w);
-}
-
-/* Whoever comes first attaches it. */
-static wisdom *attached(restride_engine *engine)
-{
-    rs_attachment *present = atomic_load(&engine->wisdom);
-    if (present != NULL)
-        return (wisdom *)present;
-    wisdom *created = calloc(1, sizeof *created);
-    if (created == NULL)
-        return NULL;
-    created->base.destroy = destroy;
-    pthread_mutex_init(&created->lock, NULL);
-    if (atomic_compare_exchange_strong(&engine->wisdom, &present, &created->base))
-        return created;
-    destroy(&created->base);
-    return (wisdom *)present;
 }
 
 static void note_problem(wisdom *w, restride_status status)
@@ -89,13 +70,13 @@ static restride_status load(wisdom *w)
 /* On success the caller has the lock. */
 static restride_status open_wisdom(restride_engine *engine, wisdom **opened)
 {
-    *opened = attached(engine);
+    *opened = (wisdom *)rs_engine_attach(&engine->wisdom, sizeof(wisdom), destroy);
     if (*opened == NULL)
         return rs_fail_memory("the wisdom");
-    pthread_mutex_lock(&(*opened)->lock);
+    pthread_mutex_lock(&(*opened)->base.lock);
     restride_status status = load(*opened);
     if (status != RESTRIDE_OK)
-        pthread_mutex_unlock(&(*opened)->lock);
+        pthread_mutex_unlock(&(*opened)->base.lock);
     return status;
 }
 
@@ -232,7 +213,7 @@ static restride_status look_up(const question *q)
             answer(q, json_array_get(w->records, place));
         json_decref(problem);
     }
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->base.lock);
     return status;
 }
 
@@ -287,7 +268,7 @@ static restride_status learn(restride_engine *engine, json_t *record)
     restride_status status = open_wisdom(engine, &w);
     if (status == RESTRIDE_OK) {
         status = records == NULL ? rs_fail_memory("the wisdom") : add_records(w, records, true);
-        pthread_mutex_unlock(&w->lock);
+        pthread_mutex_unlock(&w->base.lock);
     }
     restride_engine_forget_plans(engine);
     json_decref(records);
@@ -333,7 +314,7 @@ restride_status restride_wisdom_check(restride_engine *engine)
     status = w->problem;
     if (status != RESTRIDE_OK)
         rs_fail(status, "%s", w->sentence);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->base.lock);
     return status;
 }
 
@@ -354,7 +335,7 @@ restride_status restride_wisdom_import(restride_engine *engine, const char *path
     if (status == RESTRIDE_OK && !rs_wisdom_merge(w->records, w->places, records, false))
         status = rs_fail_memory("the wisdom");
     json_decref(records);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->base.lock);
     restride_engine_forget_plans(engine);
     return status;
 }
@@ -369,7 +350,7 @@ restride_status restride_wisdom_export(restride_engine *engine, const char *path
     if (status != RESTRIDE_OK)
         return status;
     status = rs_wisdom_file_write(path, w->records);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->base.lock);
     return status;
 }
 
@@ -387,7 +368,7 @@ restride_status restride_wisdom_forget(restride_engine *engine)
         json_object_clear(w->places);
         note_problem(w, RESTRIDE_OK);
     }
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->base.lock);
     restride_engine_forget_plans(engine);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "transpose/choose.h"
 #include "transpose/cost.h"
 #include "transpose/methods.h"
+#include "transpose/transpose.h"
 
 #include <jansson.h>
 #include <math.h>
