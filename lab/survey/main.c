@@ -93,19 +93,19 @@ static void print_judgement(rs_syntax *tree, const rs_syntax_declaration *kernel
     double gain = 1;
     if (rs_fact_accesses_read(&facts, tree, kernel) != RESTRIDE_OK)
         return;
-    rs_fact_judged(&asked, &facts);
-    if (asked.argument_count > 0 && rs_judge_read_device(&device, "h200") == RESTRIDE_OK &&
+    if (rs_fact_judged(&asked, &facts) == RESTRIDE_OK && asked.argument_count > 0 &&
+        rs_judge_read_device(&device, "h200") == RESTRIDE_OK &&
         rs_judge(&asked, &device, found, &gain) == RESTRIDE_OK)
         for (int i = 0; i < asked.argument_count; i++) {
             const rs_judge_argument *one = &asked.arguments[i];
+            if (one->is_fixed || one->continues)
+                continue;
             rs_text text = RS_TEXT_EMPTY;
-            int touched = 0;
-            for (int k = 0; k < one->field_count; k++)
-                touched += one->fields[k].bytes;
+            const int touched = rs_judge_touched(&asked, i);
             rs_judge_layout_print(&text, &found[i].layout);
-            printf("%s\t%s\t%s\t%d of %d bytes\t%s (%d)\t%s\t%.2f\n", path, asked.name, one->name,
-                   touched, one->element, rs_judge_lanes_text(one->lanes), one->group, text.data,
-                   found[i].gain);
+            printf("%s\t%s\t%s\t%d of %d bytes\t%s (%d)\t%s\t%.2f\t%s\n", path, asked.name,
+                   one->name, touched, one->element, rs_judge_lanes_text(one->lanes), one->group,
+                   text.data, found[i].gain, found[i].reason);
             rs_text_free(&text);
         }
     rs_fact_accesses_free(&facts);

@@ -303,9 +303,7 @@ static json_t *describe_judgement(const rs_kernel_lanes *lanes, int k, const rs_
                                         "gather", "walk",  "unknown"};
     const rs_judge_argument *a = &lanes->kernel.arguments[k];
     json_t *candidates = json_array();
-    int touched = 0;
-    for (int f = 0; f < a->field_count; f++)
-        touched += a->fields[f].bytes;
+    const int touched = rs_judge_touched(&lanes->kernel, k);
     for (int c = 0; c < found->candidates; c++)
         json_array_append_new(candidates,
                               json_pack("{s:o, s:f}", "layout",

@@ -18,15 +18,19 @@ typedef struct {
     int outer;       /* the loop around it, or -1 */
     long long count; /* rounds where they are constant, else 0 */
     bool varies;     /* its rounds differ among the threads of a group */
+    bool is_open;    /* only what is inside ends it */
+    double work;     /* instructions of a round, inner loops aside */
 } rs_fact_loop;
 
 typedef struct {
     size_t parameter;
-    rs_fact_form index;     /* of the element */
-    long long offset, size; /* bytes of the element that it may touch */
-    bool is_inner_lane;     /* which of them depends on the thread */
+    rs_fact_form index;             /* of the element */
+    long long offset, size;         /* bytes of the element that it may touch */
+    bool is_inner_lane;             /* which of them depends on the thread */
+    unsigned long long inner_loops; /* likewise the rounds of which loops: bits, the first 64 */
     bool reads, writes, is_atomic;
     bool is_conditional; /* some threads leave it out, beside the bounds of the whole kernel */
+    double share;        /* of the threads that make it, as far as the source tells */
     int loop;            /* the innermost, or -1 */
     rs_syntax_range range;
 } rs_fact_access;
@@ -37,6 +41,9 @@ typedef struct {
     size_t access_count, access_capacity;
     rs_fact_loop *loops;
     size_t loop_count, loop_capacity;
+    double work;         /* instructions of a thread outside of loops */
+    double shared_bytes; /* of arrays of a group, whose size is constant */
+    double group;        /* threads of one, where all launches in the source agree; else 0 */
     struct rs_fact_unknown {
         size_t parameter;
         rs_syntax_range range;

@@ -7,7 +7,7 @@
 /* Built-in functions, by the begin of their names, and what they answer. */
 static const struct {
     const char *name;
-    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD } what;
+    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD, ONE_OF, SECOND, LIST } what;
 } builtins[] = {
     {"get_global_id", OF_THREAD},
     {"get_local_id", OF_THREAD},
@@ -23,7 +23,20 @@ static const struct {
     {"__ldcg", LOAD},
     {"__ldcs", LOAD},
     {"__ldca", LOAD},
+    {"min", ONE_OF},
+    {"max", ONE_OF},
+    {"umin", ONE_OF},
+    {"umax", ONE_OF},
+    {"llmin", ONE_OF},
+    {"llmax", ONE_OF},
+    {"select", ONE_OF},
+    {"clamp", SECOND},
+    {"make_", LIST},
 };
+
+/* Functions of no arguments that number threads. */
+static const char *const numbers[] = {"get_global_linear_id", "get_local_linear_id",
+                                      "get_sub_group_local_id", "thread_rank"};
 
 static long long pointee_size(const rs_syntax_node *node)
 {
@@ -50,25 +63,56 @@ static void hand_over(rs_fact_walk *walk, const rs_fact_value *value, const rs_s
         rs_fact_miss(walk, value, "a pointer that is handed to a function", node->range);
 }
 
+static rs_fact_value call_of_kind(rs_fact_walk *walk, const rs_syntax_node *node, int what)
+{
+    if (what == LIST)
+        return rs_fact_list(walk, node, 1);
+    const rs_fact_value first = rs_fact_expression(walk, node->children[1]);
+    rs_fact_value second = first;
+    for (size_t k = 2; k < node->child_count; k++) {
+        const rs_fact_value value = rs_fact_expression(walk, node->children[k]);
+        second = k == 2 ? value : second;
+    }
+    const rs_fact_form form = rs_fact_form_of(&first), other = rs_fact_form_of(&second);
+    switch (what) {
+    case OF_THREAD:
+        return rs_fact_number(first.kind == RS_FACT_NUMBER && first.form.constant == 0
+                                  ? rs_form_lane()
+                                  : rs_form_uniform());
+    case OF_GROUP:
+        return rs_fact_number(rs_form_uniform());
+    case ONE_OF:
+        return rs_fact_number(rs_form_merge(form, other));
+    case SECOND: /* what is clamped */
+        return first;
+    default:
+        rs_fact_touch(walk, &first, pointee_size(node->children[1]), true, what == ATOMIC,
+                      what == ATOMIC, node->range);
+        return what == LOAD && rs_form_is_uniform(&first.form) && first.kind == RS_FACT_ELEMENT
+                   ? rs_fact_number(rs_form_uniform())
+                   : rs_fact_other();
+    }
+}
+
 static bool call_builtin(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact_value *result)
 {
     const char *name = node->declaration->name;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (strcmp(name, numbers[i]) == 0) {
+            *result = rs_fact_number(rs_form_lane());
+            return true;
+        }
+    if (node->declaration->is_method)
+        return false;
     for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
-        if (strncmp(name, builtins[i].name, strlen(builtins[i].name)) != 0 || node->child_count < 2)
+        const bool is_whole = builtins[i].what == ONE_OF || builtins[i].what == SECOND;
+        const bool is_systems = is_whole || builtins[i].what == LIST;
+        if ((is_whole ? strcmp(name, builtins[i].name)
+                      : strncmp(name, builtins[i].name, strlen(builtins[i].name))) != 0 ||
+            node->child_count < 2 || (is_systems && !node->declaration->is_system))
             continue;
-        rs_fact_value first = rs_fact_expression(walk, node->children[1]);
-        for (size_t k = 2; k < node->child_count; k++)
-            rs_fact_expression(walk, node->children[k]);
-        *result = rs_fact_other();
-        if (builtins[i].what == OF_THREAD)
-            *result = rs_fact_number(first.kind == RS_FACT_NUMBER && first.form.constant == 0
-                                         ? rs_form_lane()
-                                         : rs_form_uniform());
-        else if (builtins[i].what == OF_GROUP)
-            *result = rs_fact_number(rs_form_uniform());
-        else
-            rs_fact_touch(walk, &first, pointee_size(node->children[1]), true,
-                          builtins[i].what == ATOMIC, builtins[i].what == ATOMIC, node->range);
+        *result = call_of_kind(walk, node, builtins[i].what);
+        rs_fact_count_work(walk, node);
         return true;
     }
     return false;
@@ -93,10 +137,12 @@ static rs_fact_value follow(rs_fact_walk *walk, const rs_syntax_node *node,
     const bool outer_has = walk->has_returned;
     for (size_t i = 0; i < called->parameter_count; i++) {
         rs_fact_value value = rs_fact_other();
+        const bool is_reference = called->parameters[i]->type != NULL &&
+                                  called->parameters[i]->type->kind == RS_TYPE_REFERENCE;
         if (i + 1 < node->child_count)
-            value = rs_fact_expression(walk, node->children[i + 1]);
-        if (value.kind == RS_FACT_ELEMENT && value.is_memory &&
-            called->parameters[i]->type->kind != RS_TYPE_REFERENCE)
+            value = is_reference ? rs_fact_place(walk, node->children[i + 1])
+                                 : rs_fact_expression(walk, node->children[i + 1]);
+        if (value.kind == RS_FACT_ELEMENT && value.is_memory && !is_reference)
             value.is_copy = true;
         rs_fact_bind(walk, called->parameters[i], value);
     }
@@ -135,7 +181,7 @@ rs_fact_value rs_fact_call(rs_fact_walk *walk, const rs_syntax_node *node)
 {
     const rs_syntax_declaration *called = node->declaration;
     rs_fact_value result = rs_fact_other();
-    if (called != NULL && !called->is_method && call_builtin(walk, node, &result))
+    if (called != NULL && call_builtin(walk, node, &result))
         return result;
     const bool is_method = called != NULL && called->is_method && !called->is_static;
     if (is_method && called->is_implicit && node->child_count == 2)
@@ -146,6 +192,7 @@ rs_fact_value rs_fact_call(rs_fact_walk *walk, const rs_syntax_node *node)
         body = rs_syntax_body(walk->tree, called);
     if (body != NULL)
         return follow(walk, node, body, &object);
+    rs_fact_count_work(walk, node);
     if (is_method)
         hand_over(walk, &object, node->children[0]);
     bool is_uniform = called != NULL && !is_method && node->child_count > 1;

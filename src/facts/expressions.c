@@ -16,7 +16,7 @@ rs_fact_value rs_fact_other(void)
     return value;
 }
 
-static rs_fact_form form_of(const rs_fact_value *value)
+rs_fact_form rs_fact_form_of(const rs_fact_value *value)
 {
     return value->kind == RS_FACT_NUMBER ? value->form : rs_form_data();
 }
@@ -40,10 +40,12 @@ void rs_fact_touch(rs_fact_walk *walk, const rs_fact_value *value, long long siz
     access->offset = value->offset;
     access->size = value->span > size ? value->span : size;
     access->is_inner_lane = value->is_inner_lane;
+    access->inner_loops = value->inner_loops;
     access->reads = reads;
     access->writes = writes && !value->is_copy;
     access->is_atomic = is_atomic;
     access->is_conditional = walk->conditions > 0;
+    access->share = walk->share;
     access->loop = walk->loop;
     access->range = range;
 }
@@ -67,131 +69,7 @@ static long long size_of(const rs_syntax_type *type)
     return type == NULL || type->size < 0 ? 0 : type->size;
 }
 
-/* --- names --- */
-
-/* CUDA's variables of a thread; false for any other. */
-static bool read_builtin(const rs_syntax_node *member, rs_fact_value *value)
-{
-    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
-    const rs_syntax_node *object = rs_syntax_plain(member->children[0]);
-    if (object == NULL || object->kind != RS_NODE_REFERENCE || !object->declaration->is_system)
-        return false;
-    const char *field = member->declaration != NULL ? member->declaration->name : member->text;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(object->declaration->name, names[i]) == 0) {
-            *value = rs_fact_number(i == 0 && strcmp(field, "x") == 0 ? rs_form_lane()
-                                                                      : rs_form_uniform());
-            return true;
-        }
-    return false;
-}
-
-static rs_fact_value read_reference(rs_fact_walk *walk, const rs_syntax_node *node)
-{
-    const rs_syntax_declaration *of = node->declaration;
-    const rs_fact_value *bound = rs_fact_find(walk, of);
-    if (bound == NULL)
-        return rs_fact_other();
-    rs_fact_value value = *bound;
-    if (value.kind == RS_FACT_ELEMENT)
-        value.is_memory =
-            value.is_copy || (of->type != NULL && of->type->kind == RS_TYPE_REFERENCE);
-    return value;
-}
-
-static rs_fact_value read_member(rs_fact_walk *walk, const rs_syntax_node *node)
-{
-    rs_fact_value value;
-    if (read_builtin(node, &value))
-        return value;
-    value = rs_fact_expression(walk, node->children[0]);
-    const rs_syntax_declaration *field = node->declaration;
-    if (value.kind != RS_FACT_ELEMENT || field == NULL || field->bit_offset < 0)
-        return rs_fact_other();
-    value.offset += field->bit_offset / 8;
-    value.is_memory = true;
-    value.is_inner = false;
-    return value;
-}
-
-/* --- places --- */
-
-/* Behind a pointer by a number of things of a size. */
-static rs_fact_value step_pointer(rs_fact_walk *walk, rs_fact_value pointer, rs_fact_form by,
-                                  const rs_syntax_type *thing, rs_syntax_range range)
-{
-    const rs_syntax_declaration *parameter = walk->facts->kernel->parameters[pointer.parameter];
-    const long long element = size_of(parameter->type->of), size = size_of(thing);
-    if (!pointer.is_inner && pointer.offset == 0 && size == element) {
-        pointer.form = rs_form_add(pointer.form, by);
-    } else if (rs_form_is_constant(&by) && by.constant <= element && by.constant >= -element) {
-        pointer.offset += by.constant * size;
-    } else if (pointer.is_inner) {
-        pointer.span = element - pointer.offset;
-        pointer.is_inner_lane |= !rs_form_is_uniform(&by);
-    } else {
-        rs_fact_miss(walk, &pointer, "a pointer to a part of an element", range);
-        return rs_fact_other();
-    }
-    return pointer;
-}
-
-static rs_fact_value read_subscript(rs_fact_walk *walk, const rs_syntax_node *node)
-{
-    rs_fact_value base = rs_fact_expression(walk, node->children[0]);
-    const rs_fact_value index = rs_fact_expression(walk, node->children[1]);
-    if (base.kind != RS_FACT_ELEMENT)
-        return rs_fact_other();
-    const long long span = node->children[0]->kind == RS_NODE_IMPLICIT &&
-                                   node->children[0]->conversion == RS_CONVERSION_DECAY
-                               ? size_of(node->children[0]->children[0]->type)
-                               : 0;
-    const long long outer = base.span; /* that an array around this one may reach already */
-    base = step_pointer(walk, base, form_of(&index), node->type, node->range);
-    if (base.span > outer && base.span > span && span > 0)
-        base.span = span > outer ? span : outer;
-    base.is_memory = base.kind == RS_FACT_ELEMENT;
-    base.is_inner = false;
-    return base;
-}
-
-/* The value that a place has: an access, where it is memory of an argument. */
-static rs_fact_value load(rs_fact_walk *walk, rs_fact_value place, const rs_syntax_node *node)
-{
-    if (place.kind != RS_FACT_ELEMENT || !place.is_memory)
-        return place;
-    if (node->type != NULL && node->type->kind == RS_TYPE_RECORD) {
-        place.is_copy = true; /* what is used of it counts */
-        return place;
-    }
-    rs_fact_touch(walk, &place, size_of(node->type), true, false, false, node->range);
-    const bool is_uniform = rs_form_is_uniform(&place.form) && !place.is_inner_lane;
-    return rs_fact_number(is_uniform && place.form.kind == RS_FORM_SUM ? rs_form_uniform()
-                                                                       : rs_form_data());
-}
-
 /* --- operators --- */
-
-static rs_fact_form combine(const char *symbol, rs_fact_form a, rs_fact_form b)
-{
-    const bool has_small = rs_form_is_constant(&b) && b.constant >= 0 && b.constant < 62;
-    if (strcmp(symbol, "+") == 0)
-        return rs_form_add(a, b);
-    if (strcmp(symbol, "-") == 0)
-        return rs_form_add(a, rs_form_negate(b));
-    if (strcmp(symbol, "*") == 0)
-        return rs_form_multiply(a, b);
-    if (strcmp(symbol, "/") == 0 || strcmp(symbol, "%") == 0)
-        return rs_form_divide(a, b, symbol[0] == '%');
-    if (strcmp(symbol, "<<") == 0 && has_small)
-        return rs_form_multiply(a, rs_form_constant(1LL << b.constant));
-    if (strcmp(symbol, ">>") == 0 && has_small)
-        return rs_form_divide(a, rs_form_constant(1LL << b.constant), false);
-    if (strcmp(symbol, "&") == 0 && rs_form_is_constant(&b) && b.constant > 0 &&
-        (b.constant & (b.constant + 1)) == 0)
-        return rs_form_divide(a, rs_form_constant(b.constant + 1), true);
-    return rs_form_is_uniform(&a) && rs_form_is_uniform(&b) ? rs_form_uniform() : rs_form_data();
-}
 
 static rs_fact_value read_binary(rs_fact_walk *walk, const rs_syntax_node *node)
 {
@@ -202,15 +80,36 @@ static rs_fact_value read_binary(rs_fact_walk *walk, const rs_syntax_node *node)
     if (strcmp(node->symbol, ",") == 0)
         return right;
     if (is_sum && is_pointer) {
-        const rs_fact_value *pointer = left.kind == RS_FACT_ELEMENT ? &left : &right;
-        rs_fact_form by = form_of(pointer == &left ? &right : &left);
-        if (pointer->kind != RS_FACT_ELEMENT)
-            return rs_fact_other();
+        const bool is_left = left.kind == RS_FACT_ELEMENT || left.kind == RS_FACT_LOCAL;
+        const rs_fact_value *pointer = is_left ? &left : &right;
+        rs_fact_form by = rs_fact_form_of(is_left ? &right : &left);
         if (node->symbol[0] == '-')
             by = rs_form_negate(by);
-        return step_pointer(walk, *pointer, by, node->type->of, node->range);
+        return rs_fact_step(walk, *pointer, by, node->type->of, node->range);
     }
-    return rs_fact_number(combine(node->symbol, form_of(&left), form_of(&right)));
+    const rs_fact_form a = rs_fact_form_of(&left), b = rs_fact_form_of(&right);
+    if (node->type != NULL && node->type->kind == RS_TYPE_FLOAT) /* no number of an element */
+        return rs_fact_number(rs_form_is_uniform(&a) && rs_form_is_uniform(&b) ? rs_form_uniform()
+                                                                               : rs_form_data());
+    return rs_fact_number(rs_form_combine(node->symbol, a, b));
+}
+
+/* Where a number of the thread is, to be changed through a reference or a pointer. */
+rs_fact_value rs_fact_place(rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    const rs_syntax_node *plain = rs_syntax_plain(node);
+    rs_fact_value value = rs_fact_expression(walk, node);
+    const bool is_name = plain != NULL && plain->kind == RS_NODE_REFERENCE &&
+                         plain->declaration->kind != RS_DECLARATION_FUNCTION;
+    if (!is_name || (value.kind != RS_FACT_NUMBER && value.kind != RS_FACT_OTHER) ||
+        rs_fact_find(walk, plain->declaration) == NULL)
+        return value;
+    value = rs_fact_other();
+    value.kind = RS_FACT_LOCAL;
+    value.local = plain->declaration;
+    value.offset = RS_WHOLE_VARIABLE;
+    value.is_memory = true;
+    return value;
 }
 
 /* The variable that an expression is, or NULL. */
@@ -226,15 +125,16 @@ static const rs_syntax_declaration *variable_of(const rs_syntax_node *node)
 static rs_fact_value step_variable(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact_form by,
                                    rs_fact_value old)
 {
-    if (old.kind == RS_FACT_ELEMENT && !old.is_memory)
-        return step_pointer(walk, old, by, node->type->of, node->range);
-    return rs_fact_number(rs_form_add(form_of(&old), by));
+    if ((old.kind == RS_FACT_ELEMENT || old.kind == RS_FACT_LOCAL) && !old.is_memory)
+        return rs_fact_step(walk, old, by, node->type->of, node->range);
+    return rs_fact_number(rs_form_add(rs_fact_form_of(&old), by));
 }
 
 static rs_fact_value read_unary(rs_fact_walk *walk, const rs_syntax_node *node)
 {
-    rs_fact_value value = rs_fact_expression(walk, node->children[0]);
     const char *symbol = node->symbol;
+    rs_fact_value value = symbol[0] == '&' ? rs_fact_place(walk, node->children[0])
+                                           : rs_fact_expression(walk, node->children[0]);
     if (strcmp(symbol, "++") == 0 || strcmp(symbol, "--") == 0) {
         const rs_syntax_declaration *variable = variable_of(node->children[0]);
         if (variable == NULL) {
@@ -247,14 +147,14 @@ static rs_fact_value read_unary(rs_fact_walk *walk, const rs_syntax_node *node)
         return node->is_postfix ? value : after;
     }
     if (symbol[0] == '&' || symbol[0] == '*') {
-        value.is_memory = symbol[0] == '*' && value.kind == RS_FACT_ELEMENT;
+        value.is_memory = symbol[0] == '*' && value.kind != RS_FACT_NUMBER;
         return value.is_copy && symbol[0] == '&' ? rs_fact_other() : value;
     }
     if (symbol[0] == '-')
-        return rs_fact_number(rs_form_negate(form_of(&value)));
+        return rs_fact_number(rs_form_negate(rs_fact_form_of(&value)));
     if (symbol[0] == '+' || strcmp(symbol, "__extension__") == 0)
         return value;
-    const rs_fact_form form = form_of(&value);
+    const rs_fact_form form = rs_fact_form_of(&value);
     return rs_fact_number(rs_form_is_uniform(&form) ? rs_form_uniform() : rs_form_data());
 }
 
@@ -264,6 +164,15 @@ static rs_fact_value read_assign(rs_fact_walk *walk, const rs_syntax_node *node)
     const rs_syntax_declaration *variable = variable_of(node->children[0]);
     const bool is_plain = strcmp(node->symbol, "=") == 0;
     const rs_fact_value place = rs_fact_expression(walk, node->children[0]);
+    if (variable == NULL && place.kind == RS_FACT_LOCAL) {
+        rs_fact_value old = is_plain ? place : rs_fact_read_local(walk, &place);
+        const char symbol[2] = {node->symbol[0], '\0'};
+        if (!is_plain)
+            value = rs_fact_number(
+                rs_form_combine(symbol, rs_fact_form_of(&old), rs_fact_form_of(&value)));
+        rs_fact_write_local(walk, &place, value);
+        return value;
+    }
     if (variable == NULL) {
         if (value.kind == RS_FACT_ELEMENT && (value.is_copy || value.is_memory))
             rs_fact_touch(walk, &value, size_of(node->children[1]->type), true, false, false,
@@ -280,7 +189,7 @@ static rs_fact_value read_assign(rs_fact_walk *walk, const rs_syntax_node *node)
             place.kind == RS_FACT_ELEMENT && !place.is_memory
                 ? step_variable(walk, node,
                                 symbol[0] == '-' ? rs_form_negate(value.form) : value.form, place)
-                : rs_fact_number(combine(symbol, form_of(&place), value.form));
+                : rs_fact_number(rs_form_combine(symbol, rs_fact_form_of(&place), value.form));
     }
     rs_fact_bind(walk, variable, value);
     return value;
@@ -294,7 +203,7 @@ static rs_fact_value read_conversion(rs_fact_walk *walk, const rs_syntax_node *n
     const rs_syntax_type *type = node->type;
     switch (node->conversion) {
     case RS_CONVERSION_LOAD:
-        return load(walk, value, node);
+        return rs_fact_load(walk, value, node);
     case RS_CONVERSION_DECAY:
         value.is_inner = value.is_memory;
         value.is_memory = false;
@@ -320,28 +229,26 @@ static rs_fact_value read_conversion(rs_fact_walk *walk, const rs_syntax_node *n
 
 static rs_fact_value read_conditional(rs_fact_walk *walk, const rs_syntax_node *node)
 {
-    const rs_fact_value condition = rs_fact_expression(walk, node->children[0]);
+    const rs_fact_shares shares = rs_fact_split(walk, node->children[0]);
+    const double share = walk->share;
+    rs_fact_expression(walk, node->children[0]);
+    walk->share = share * shares.when_true;
     const rs_fact_value left = rs_fact_expression(walk, node->children[1]);
+    walk->share = share * shares.when_false;
     const rs_fact_value right = rs_fact_expression(walk, node->children[2]);
-    const rs_fact_form forms[3] = {form_of(&condition), form_of(&left), form_of(&right)};
-    if (left.kind == RS_FACT_ELEMENT)
-        return left;
-    if (right.kind == RS_FACT_ELEMENT)
-        return right;
-    if (rs_form_is_uniform(&forms[0]) && rs_form_is_uniform(&forms[1]) &&
-        rs_form_is_uniform(&forms[2]))
-        return rs_fact_number(rs_form_uniform());
-    return rs_fact_number(rs_form_merge(forms[1], forms[2]));
+    walk->share = share;
+    return rs_fact_select(shares, &left, &right);
 }
 
 /* A record that is made of another one, member by member, is a copy of it. */
 static rs_fact_value read_construct(rs_fact_walk *walk, const rs_syntax_node *node)
 {
     rs_fact_value value = rs_fact_other();
-    for (size_t i = 0; i < node->child_count; i++)
-        value = rs_fact_expression(walk, node->children[i]);
-    if (node->child_count != 1 || value.kind != RS_FACT_ELEMENT)
-        return rs_fact_other();
+    if (node->child_count != 1)
+        return rs_fact_list(walk, node, 0);
+    value = rs_fact_expression(walk, node->children[0]);
+    if (value.kind != RS_FACT_ELEMENT)
+        return value;
     value.is_copy = value.is_memory;
     return value;
 }
@@ -352,17 +259,25 @@ rs_fact_value rs_fact_expression(rs_fact_walk *walk, const rs_syntax_node *node)
         return rs_fact_other();
     if (node->constant.kind == RS_CONSTANT_INTEGER)
         return rs_fact_number(rs_form_constant(node->constant.integer));
+    if (node->kind != RS_NODE_CALL)
+        rs_fact_count_work(walk, node);
     switch (node->kind) {
     case RS_NODE_REFERENCE:
-        return read_reference(walk, node);
+        return rs_fact_reference(walk, node);
     case RS_NODE_THIS: {
         const rs_fact_value *object = rs_fact_find(walk, NULL);
         return object == NULL ? rs_fact_other() : *object;
     }
     case RS_NODE_MEMBER:
-        return read_member(walk, node);
+        return rs_fact_member(walk, node);
+    case RS_NODE_SWIZZLE:
+        return rs_fact_swizzle(walk, node);
+    case RS_NODE_LIST:
+        return rs_fact_list(walk, node, 0);
+    case RS_NODE_LITERAL:
+        return rs_fact_number(rs_form_uniform());
     case RS_NODE_SUBSCRIPT:
-        return read_subscript(walk, node);
+        return rs_fact_subscript(walk, node);
     case RS_NODE_PAREN:
         return rs_fact_expression(walk, node->children[0]);
     case RS_NODE_BINARY:
@@ -385,4 +300,20 @@ rs_fact_value rs_fact_expression(rs_fact_walk *walk, const rs_syntax_node *node)
             rs_fact_statement(walk, node->children[i]);
         return rs_fact_other();
     }
+}
+
+rs_fact_value rs_fact_peek(rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    rs_fact_accesses *facts = walk->facts;
+    const size_t accesses = facts->access_count, unknown = facts->unknown_count;
+    const size_t loops = facts->loop_count;
+    double *work = walk->loop < 0 ? &facts->work : &facts->loops[walk->loop].work;
+    const double before = *work;
+    const rs_fact_value value = rs_fact_expression(walk, node);
+    work = walk->loop < 0 ? &facts->work : &facts->loops[walk->loop].work; /* may have moved */
+    *work = before;
+    facts->access_count = accesses;
+    facts->unknown_count = unknown;
+    facts->loop_count = loops;
+    return value;
 }

@@ -1,6 +1,11 @@
-/* From forms of indices to what the lanes of a warp do. */
+/*
+ * From forms of indices to what the lanes of a warp do. Accesses of one kind to one array are a use
+ * of it; an array that a kernel reaches in several ways has several, the one with the most bytes
+ * first.
+ */
 #include "facts/judged.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool rs_fact_is_array_of_structures(const rs_syntax_declaration *parameter)
@@ -25,74 +30,64 @@ bool rs_fact_is_array_of_structures(const rs_syntax_declaration *parameter)
     return true;
 }
 
-/* --- members --- */
-
-static void add_field(rs_judge_argument *argument, long long offset, long long bytes)
-{
-    if (argument->field_count < RS_JUDGE_MOST_FIELDS && bytes > 0 && bytes <= 16)
-        argument->fields[argument->field_count++] = (rs_judge_field){(int)offset, (int)bytes};
-}
-
-/* Whether an access touches some of these bytes. */
-static bool is_touched(const rs_fact_accesses *facts, size_t parameter, long long offset,
-                       long long bytes)
-{
-    for (size_t i = 0; i < facts->access_count; i++) {
-        const rs_fact_access *one = &facts->accesses[i];
-        if (one->parameter == parameter && one->offset < offset + bytes &&
-            offset < one->offset + one->size)
-            return true;
-    }
-    return false;
-}
-
-/* The leaves of a type that are touched; a union is one, up to its size. */
-static void add_leaves(rs_judge_argument *argument, const rs_fact_accesses *facts, size_t parameter,
-                       const rs_syntax_type *type, long long offset)
-{
-    if (type == NULL || type->size <= 0 || !is_touched(facts, parameter, offset, type->size))
-        return;
-    const rs_syntax_declaration *record = type->declaration;
-    if (type->kind == RS_TYPE_ARRAY && type->of != NULL && type->of->size > 0) {
-        for (long long i = 0; i < type->count; i++)
-            add_leaves(argument, facts, parameter, type->of, offset + i * type->of->size);
-    } else if (type->kind == RS_TYPE_RECORD && record != NULL && !record->is_union) {
-        for (size_t i = 0; i < record->base_count; i++)
-            if (record->bases[i].offset >= 0)
-                add_leaves(argument, facts, parameter, record->bases[i].type,
-                           offset + record->bases[i].offset);
-        for (size_t i = 0; i < record->field_count; i++)
-            if (record->fields[i]->bit_offset >= 0)
-                add_leaves(argument, facts, parameter, record->fields[i]->type,
-                           offset + record->fields[i]->bit_offset / 8);
-    } else {
-        for (long long at = 0; at < type->size; at += 16)
-            add_field(argument, offset + at, type->size - at < 16 ? type->size - at : 16);
-    }
-}
-
 /* --- lanes --- */
 
-/* Rounds of the loops around an access; 0: not known. */
+enum {
+    SOME_ROUNDS = 64, /* of a loop whose bounds are no numbers */
+    OPEN_ROUNDS = 2   /* of one that ends by what it finds: samples that are seldom rejected */
+};
+
+typedef struct {
+    rs_judge_lanes lanes;
+    int group;
+    double visits, again;
+} use;
+
+static double rounds_of(const rs_fact_loop *loop)
+{
+    return loop->count > 0                 ? (double)loop->count
+           : loop->is_open || loop->varies ? OPEN_ROUNDS
+                                           : SOME_ROUNDS;
+}
+
+/* Of a loop and of those around it. */
 static double count_rounds(const rs_fact_accesses *facts, int loop)
 {
     double rounds = 1;
     for (; loop >= 0; loop = facts->loops[loop].outer)
-        rounds *= (double)facts->loops[loop].count;
+        rounds *= rounds_of(&facts->loops[loop]);
     return rounds;
+}
+
+/* Rounds of the loops around that change which element it is; those of others come to it again, or
+ * are the fields of one visit. What is only read and nothing else may change stays in registers. */
+static void count_visits(const rs_fact_accesses *facts, const rs_fact_access *access, use *found)
+{
+    const rs_fact_form *index = &access->index;
+    const rs_syntax_type *type = facts->kernel->parameters[access->parameter]->type;
+    const bool stays = !access->writes && type->is_restrict;
+    found->visits = access->share;
+    found->again = 1;
+    for (int loop = access->loop; loop >= 0; loop = facts->loops[loop].outer) {
+        const bool is_inner = loop < 64 && (access->inner_loops >> (unsigned)loop & 1) != 0;
+        const double rounds = rounds_of(&facts->loops[loop]);
+        if (rs_form_step(index, loop) != 0 || (index->is_data && !is_inner))
+            found->visits *= rounds;
+        else if (!is_inner && !stays)
+            found->again *= rounds;
+    }
 }
 
 /* Whether all of a group's elements are meant: by rounds of a loop, or by constants. */
 static bool is_group(const rs_fact_accesses *facts, const rs_fact_access *access)
 {
-    const long long size = access->index.lane;
+    const long long size = rs_form_lane_step(&access->index);
     unsigned long long found = 0;
     if (size < 2 || size > 64)
         return false;
     for (size_t i = 0; i < facts->access_count; i++) {
         const rs_fact_access *one = &facts->accesses[i];
-        if (one->parameter != access->parameter || one->index.kind != RS_FORM_SUM ||
-            one->index.lane != size)
+        if (one->parameter != access->parameter || rs_form_lane_step(&one->index) != size)
             continue;
         for (int loop = one->loop; loop >= 0; loop = facts->loops[loop].outer)
             if (rs_form_step(&one->index, loop) == 1 && facts->loops[loop].count == size)
@@ -116,68 +111,215 @@ static bool walks(const rs_fact_accesses *facts, const rs_fact_access *access)
 static rs_judge_lanes find_lanes(const rs_fact_accesses *facts, const rs_fact_access *access)
 {
     const rs_fact_form *index = &access->index;
-    if (access->is_inner_lane || index->kind == RS_FORM_QUOTIENT)
+    const long long step = rs_form_lane_step(index);
+    long long span;
+    if (access->is_inner_lane)
         return RS_LANES_WITHIN;
-    if (index->kind == RS_FORM_DATA)
+    if (index->is_data)
         return RS_LANES_GATHER;
-    if (index->kind == RS_FORM_REMAINDER)
-        return index->lane == 1 && index->divisor != RS_FORM_SOME && index->divisor % 32 == 0
-                   ? RS_LANES_ONE
-                   : RS_LANES_UNKNOWN;
-    if (index->lane == 0)
+    if (rs_form_is_uniform(index))
         return RS_LANES_SAME;
-    if (index->lane == 1)
-        return RS_LANES_ONE;
+    if (index->some_lane)
+        return walks(facts, access) ? RS_LANES_WALK : RS_LANES_UNKNOWN;
+    const int distinct = rs_form_distinct(index, &span);
+    if (distinct <= RS_FORM_LANES / 2)
+        return RS_LANES_WITHIN;
+    if (step == 1 || step == -1 || span < 2 * RS_FORM_LANES)
+        return step == 2 && is_group(facts, access) ? RS_LANES_GROUP : RS_LANES_ONE;
     if (is_group(facts, access))
         return RS_LANES_GROUP;
     return walks(facts, access) ? RS_LANES_WALK : RS_LANES_UNKNOWN;
 }
 
-static void judge_argument(rs_judge_argument *argument, const rs_fact_accesses *facts,
-                           size_t parameter)
+static use use_of(const rs_fact_accesses *facts, const rs_fact_access *access)
 {
-    double weights[RS_LANES_UNKNOWN + 1] = {0}, heaviest = 0;
-    for (size_t i = 0; i < facts->access_count; i++) {
-        const rs_fact_access *one = &facts->accesses[i];
-        if (one->parameter != parameter)
-            continue;
-        const rs_judge_lanes lanes = find_lanes(facts, one);
-        const double rounds = count_rounds(facts, one->loop);
-        /* A loop without a constant number of rounds is taken to have many. */
-        double weight = (double)one->size * (rounds > 0 ? rounds : 32);
-        weights[lanes] += weight;
-        argument->reads |= one->reads;
-        argument->writes |= one->writes;
-        argument->atomic |= one->is_atomic;
-        if (weights[lanes] <= heaviest)
-            continue;
-        heaviest = weights[lanes];
-        argument->lanes = lanes;
-        argument->visits = rounds;
-        argument->group = lanes == RS_LANES_GROUP ? (int)one->index.lane : 1;
-    }
-    if (argument->lanes == RS_LANES_GROUP) /* whose rounds are one visit */
-        argument->visits = argument->visits / argument->group;
-    for (size_t i = 0; i < facts->unknown_count; i++)
-        if (facts->unknown[i].parameter == parameter)
-            argument->lanes = RS_LANES_UNKNOWN;
+    const rs_judge_lanes lanes = find_lanes(facts, access);
+    const int group = lanes == RS_LANES_GROUP ? (int)rs_form_lane_step(&access->index) : 1;
+    use found = {.lanes = lanes, .group = group};
+    count_visits(facts, access, &found);
+    return found;
 }
 
-void rs_fact_judged(rs_judge_kernel *kernel, const rs_fact_accesses *facts)
+/* --- members --- */
+
+static void add_field(rs_judge_argument *argument, long long offset, long long bytes)
 {
+    if (argument->field_count < RS_JUDGE_MOST_FIELDS && bytes > 0 && bytes <= 16)
+        argument->fields[argument->field_count++] = (rs_judge_field){(int)offset, (int)bytes};
+}
+
+typedef struct {
+    const rs_fact_accesses *facts;
+    const rs_judge_lanes *lanes; /* of each access */
+    size_t parameter;
+    bool writes; /* those that write; else those that read */
+    rs_judge_argument *argument;
+} member_search;
+
+static bool is_counted(const member_search *at, size_t access)
+{
+    const rs_fact_access *one = &at->facts->accesses[access];
+    return one->parameter == at->parameter && at->lanes[access] == at->argument->lanes &&
+           (at->writes ? one->writes : one->reads);
+}
+
+/* Whether an access of this kind touches some of these bytes. */
+static bool is_touched(const member_search *at, long long offset, long long bytes)
+{
+    for (size_t i = 0; i < at->facts->access_count; i++) {
+        const rs_fact_access *one = &at->facts->accesses[i];
+        if (is_counted(at, i) && one->offset < offset + bytes && offset < one->offset + one->size)
+            return true;
+    }
+    return false;
+}
+
+/* The leaves of a type that are touched; a union is one, up to its size. */
+static void add_leaves(const member_search *at, const rs_syntax_type *type, long long offset)
+{
+    if (type == NULL || type->size <= 0 || !is_touched(at, offset, type->size))
+        return;
+    const rs_syntax_declaration *record = type->declaration;
+    if (type->kind == RS_TYPE_ARRAY && type->of != NULL && type->of->size > 0) {
+        for (long long i = 0; i < type->count; i++)
+            add_leaves(at, type->of, offset + i * type->of->size);
+    } else if (type->kind == RS_TYPE_RECORD && record != NULL && !record->is_union) {
+        for (size_t i = 0; i < record->base_count; i++)
+            if (record->bases[i].offset >= 0)
+                add_leaves(at, record->bases[i].type, offset + record->bases[i].offset);
+        for (size_t i = 0; i < record->field_count; i++)
+            if (record->fields[i]->bit_offset >= 0)
+                add_leaves(at, record->fields[i]->type, offset + record->fields[i]->bit_offset / 8);
+    } else {
+        for (long long i = 0; i < type->size; i += 16)
+            add_field(at->argument, offset + i, type->size - i < 16 ? type->size - i : 16);
+    }
+}
+
+/* --- arguments --- */
+
+/* The use of all accesses of one kind: most visits count, as they share their rounds. */
+static double add_use(const member_search *at)
+{
+    const rs_fact_accesses *facts = at->facts;
+    rs_judge_argument *a = at->argument;
+    double weight = 0, again = 0;
+    for (size_t i = 0; i < facts->access_count; i++) {
+        const rs_fact_access *one = &facts->accesses[i];
+        if (!is_counted(at, i))
+            continue;
+        const use found = use_of(facts, one);
+        const double touched = (double)one->size * found.visits;
+        a->reads |= !at->writes;
+        a->writes |= at->writes;
+        a->atomic |= one->is_atomic;
+        a->group = found.group > a->group ? found.group : a->group;
+        a->visits = found.visits > a->visits ? found.visits : a->visits;
+        again += touched * found.again;
+        weight += touched;
+    }
+    a->again = weight > 0 ? again / weight : 1;
+    if (a->lanes == RS_LANES_GROUP) /* whose rounds are one visit */
+        a->visits = a->visits / a->group;
+    return weight;
+}
+
+static bool is_unknown(const rs_fact_accesses *facts, size_t parameter)
+{
+    for (size_t i = 0; i < facts->unknown_count; i++)
+        if (facts->unknown[i].parameter == parameter)
+            return true;
+    return false;
+}
+
+static rs_judge_argument make_use(const rs_syntax_declaration *declared, rs_judge_lanes lanes)
+{
+    return (rs_judge_argument){.name = declared->name,
+                               .element = (int)declared->type->of->size,
+                               .lanes = lanes,
+                               .group = 1,
+                               .is_fixed = !rs_fact_is_array_of_structures(declared)};
+}
+
+static bool has_same_fields(const rs_judge_argument *a, const rs_judge_argument *b)
+{
+    return a->field_count == b->field_count && a->group == b->group &&
+           memcmp(a->fields, b->fields, (size_t)a->field_count * sizeof a->fields[0]) == 0;
+}
+
+/* Adds a use behind the others of its array, or before them if it is the heaviest. */
+static void place_use(rs_judge_kernel *kernel, int first, double weight, double *heaviest)
+{
+    rs_judge_argument *a = &kernel->arguments[kernel->argument_count++];
+    if (weight > *heaviest && a > &kernel->arguments[first]) {
+        const rs_judge_argument lighter = kernel->arguments[first];
+        kernel->arguments[first] = *a;
+        *a = lighter;
+    }
+    *heaviest = weight > *heaviest ? weight : *heaviest;
+}
+
+/* Adds an argument's uses: of each kind the members that are read and those that are written, which
+ * are one use where they are the same. */
+static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
+                         const rs_judge_lanes *lanes, size_t parameter)
+{
+    const rs_syntax_declaration *declared = facts->kernel->parameters[parameter];
+    const int first = kernel->argument_count;
+    double heaviest = -1;
+    for (int kind = 0; kind <= RS_LANES_UNKNOWN; kind++)
+        for (int writes = 0, reader = -1; writes < 2; writes++) {
+            if (kernel->argument_count == RS_JUDGE_MOST_ARGUMENTS)
+                break;
+            rs_judge_argument *a = &kernel->arguments[kernel->argument_count];
+            *a = make_use(declared, (rs_judge_lanes)kind);
+            const member_search at = {facts, lanes, parameter, writes != 0, a};
+            const double weight = add_use(&at);
+            if (weight <= 0)
+                continue;
+            add_leaves(&at, declared->type->of, 0);
+            if (reader >= 0 && has_same_fields(&kernel->arguments[reader], a)) {
+                kernel->arguments[reader].writes = true;
+                continue;
+            }
+            const bool leads = weight > heaviest;
+            place_use(kernel, first, weight, &heaviest);
+            reader = writes != 0 ? -1 : leads ? first : kernel->argument_count - 1;
+        }
+    if (kernel->argument_count == first && first < RS_JUDGE_MOST_ARGUMENTS)
+        kernel->arguments[kernel->argument_count++] = make_use(declared, RS_LANES_UNKNOWN);
+    for (int k = first; k < kernel->argument_count; k++) {
+        kernel->arguments[k].continues = k > first;
+        if (is_unknown(facts, parameter))
+            kernel->arguments[k].lanes = RS_LANES_UNKNOWN;
+    }
+}
+
+static bool is_array(const rs_syntax_declaration *parameter)
+{
+    const rs_syntax_type *type = parameter->type;
+    return type != NULL && type->kind == RS_TYPE_POINTER && type->of != NULL && type->of->size > 0;
+}
+
+restride_status rs_fact_judged(rs_judge_kernel *kernel, const rs_fact_accesses *facts)
+{
+    rs_judge_lanes *lanes = calloc(facts->access_count + 1, sizeof *lanes);
+    if (lanes == NULL)
+        return rs_fail_memory("a kernel's accesses");
     memset(kernel, 0, sizeof *kernel);
     kernel->name = facts->kernel->qualified;
-    for (size_t i = 0; i < facts->kernel->parameter_count; i++) {
-        const rs_syntax_declaration *parameter = facts->kernel->parameters[i];
-        if (!rs_fact_is_array_of_structures(parameter) ||
-            kernel->argument_count == RS_JUDGE_MOST_ARGUMENTS)
-            continue;
-        rs_judge_argument *argument = &kernel->arguments[kernel->argument_count++];
-        argument->name = parameter->name;
-        argument->element = (int)parameter->type->of->size;
-        argument->lanes = RS_LANES_UNKNOWN;
-        argument->group = 1;
-        judge_argument(argument, facts, i);
-        add_leaves(argument, facts, i, parameter->type->of, 0);
-    }
+    kernel->group = facts->group;
+    kernel->local_bytes = facts->shared_bytes;
+    kernel->instructions = facts->work;
+    for (size_t i = 0; i < facts->loop_count; i++)
+        kernel->instructions += facts->loops[i].work * count_rounds(facts, (int)i);
+    for (size_t i = 0; i < facts->access_count; i++)
+        lanes[i] = find_lanes(facts, &facts->accesses[i]);
+    for (int pass = 0; pass < 2; pass++) /* arrays of structures first */
+        for (size_t i = 0; i < facts->kernel->parameter_count; i++)
+            if (is_array(facts->kernel->parameters[i]) &&
+                rs_fact_is_array_of_structures(facts->kernel->parameters[i]) == (pass == 0))
+                add_argument(kernel, facts, lanes, i);
+    free(lanes);
+    return RESTRIDE_OK;
 }

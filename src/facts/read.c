@@ -24,7 +24,8 @@ restride_status rs_fact_accesses_read(rs_fact_accesses *facts, rs_syntax *tree,
                                       const rs_syntax_declaration *kernel)
 {
     *facts = (rs_fact_accesses){.kernel = kernel};
-    rs_fact_walk walk = {.facts = facts, .tree = tree, .loop = -1};
+    rs_fact_walk walk = {.facts = facts, .tree = tree, .loop = -1, .share = 1};
+    facts->group = rs_fact_launched_group(tree, kernel);
     bind_parameters(&walk);
     rs_fact_statement(&walk, rs_syntax_body(tree, kernel));
     free(walk.bindings);
@@ -42,18 +43,24 @@ void rs_fact_accesses_free(rs_fact_accesses *facts)
     *facts = (rs_fact_accesses){0};
 }
 
-/* "2 + lane + 3 round0 + uniform" */
+/* "2 + 1 lane + 3 round0 + uniform"; lanes that are no multiples are a list. */
 static void print_form(rs_text *text, const rs_fact_form *form)
 {
-    static const char *const words[] = {"", "quotient of ", "remainder of ", "data"};
-    rs_text_add_string(text, words[form->kind]);
-    if (form->kind == RS_FORM_DATA)
+    if (form->is_data) {
+        rs_text_add_string(text, "data");
         return;
+    }
+    const long long step = form->lanes[1];
+    bool is_linear = true;
+    for (int i = 0; i < RS_FORM_LANES; i++)
+        is_linear = is_linear && form->lanes[i] == i * step;
     rs_text_format(text, "%lld", form->constant);
-    if (form->lane == RS_FORM_SOME)
+    if (form->some_lane)
         rs_text_add_string(text, " + some lane");
-    else if (form->lane != 0)
-        rs_text_format(text, " + %lld lane", form->lane);
+    else if (is_linear && step != 0)
+        rs_text_format(text, " + %lld lane", step);
+    for (int i = 0; i < RS_FORM_LANES && !is_linear; i++)
+        rs_text_format(text, "%s%d", i == 0 ? " + lanes " : ",", form->lanes[i]);
     for (int i = 0; i < RS_FORM_LOOPS; i++) {
         if (form->loops[i] < 0 || form->steps[i] == 0)
             continue;
@@ -64,8 +71,6 @@ static void print_form(rs_text *text, const rs_fact_form *form)
     }
     if (form->has_uniform)
         rs_text_add_string(text, " + uniform");
-    if (form->kind != RS_FORM_SUM && form->divisor != RS_FORM_SOME)
-        rs_text_format(text, " by %lld", form->divisor);
 }
 
 void rs_fact_accesses_print(rs_text *text, const rs_fact_accesses *facts, const rs_syntax *tree)
@@ -80,9 +85,12 @@ void rs_fact_accesses_print(rs_text *text, const rs_fact_accesses *facts, const 
                        one->is_conditional ? " if" : "", one->loop,
                        rs_syntax_line(tree, one->range));
     }
+    rs_text_format(text, "work %.0f shared %.0f group %.0f\n", facts->work, facts->shared_bytes,
+                   facts->group);
     for (size_t i = 0; i < facts->loop_count; i++)
-        rs_text_format(text, "loop %zu in %d rounds %lld%s\n", i, facts->loops[i].outer,
-                       facts->loops[i].count, facts->loops[i].varies ? " varies" : "");
+        rs_text_format(text, "loop %zu in %d rounds %lld%s work %.0f\n", i, facts->loops[i].outer,
+                       facts->loops[i].count, facts->loops[i].varies ? " varies" : "",
+                       facts->loops[i].work);
     for (size_t i = 0; i < facts->unknown_count; i++)
         rs_text_format(text, "unknown %s: %s, line %zu\n",
                        facts->kernel->parameters[facts->unknown[i].parameter]->name,

@@ -2,7 +2,11 @@
 #include "judge/judge.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Of an array's sectors, that belong to accesses for which another layout is worse. */
+static const double most_torn = 0.1;
 
 /* Less than this is not worth a conversion, and within what the model is off. */
 static const double least_gain = 1.10, least_part = 1.03, least_launches = 0.5;
@@ -17,12 +21,13 @@ enum {
 };
 
 typedef struct {
-    const rs_judge_kernel *kernel;
+    rs_judge_kernel *kernel, *near_kernel;
     const rs_judge_device *device;
     bool failed;
     int counts[RS_JUDGE_MOST_ARGUMENTS];
     rs_judge_layout layouts[RS_JUDGE_MOST_ARGUMENTS][RS_JUDGE_MOST_LAYOUTS];
     rs_judge_traffic traffic[RS_JUDGE_MOST_ARGUMENTS][RS_JUDGE_MOST_LAYOUTS];
+    rs_judge_traffic near[RS_JUDGE_MOST_ARGUMENTS][RS_JUDGE_MOST_LAYOUTS]; /* see time_of() */
 } judging;
 
 /* ---- words ---- */
@@ -77,9 +82,12 @@ static bool is_aos(const rs_judge_layout *layout)
     return layout->tile == 1 && layout->group == 1 && !layout->split;
 }
 
+/* Of all uses of its array. */
 static int touched_bytes(const rs_judge_argument *a)
 {
     int bytes = 0;
+    if (a->apart > 0)
+        return a->apart;
     for (int f = 0; f < a->field_count; f++)
         bytes += a->fields[f].bytes;
     return bytes;
@@ -132,34 +140,117 @@ static const char *reason_to_keep(const rs_judge_argument *a, double best, rs_ju
 
 /* ---- times ---- */
 
+/* Whether nothing is known of which elements the data choose: any, or those of neighbours. */
+static bool is_vague(const rs_judge_argument *a)
+{
+    return a->lanes == RS_LANES_GATHER && a->count == 0;
+}
+
+/* Between the time with elements at random and that with neighbouring ones, where elements are
+ * picked by data of which nothing is known: lists of neighbours in a lattice are of the second
+ * kind. */
 static rs_judge_time time_of(const judging *j, const int chosen[])
 {
-    rs_judge_traffic traffic[RS_JUDGE_MOST_ARGUMENTS];
-    rs_judge_layout layouts[RS_JUDGE_MOST_ARGUMENTS];
+    rs_judge_traffic traffic[RS_JUDGE_MOST_ARGUMENTS] = {{0}};
+    rs_judge_layout layouts[RS_JUDGE_MOST_ARGUMENTS] = {{0}};
+    bool vague = false;
     for (int k = 0; k < j->kernel->argument_count; k++) {
         traffic[k] = j->traffic[k][chosen[k]];
         layouts[k] = j->layouts[k][chosen[k]];
+        vague = vague || is_vague(&j->kernel->arguments[k]);
     }
-    return rs_judge_join(j->kernel, j->device, traffic, layouts);
+    rs_judge_time time = rs_judge_join(j->kernel, j->device, traffic, layouts);
+    if (!vague)
+        return time;
+    for (int k = 0; k < j->kernel->argument_count; k++)
+        traffic[k] = j->near[k][chosen[k]];
+    time.ns = sqrt(time.ns * rs_judge_join(j->near_kernel, j->device, traffic, layouts).ns);
+    return time;
+}
+
+/* All uses of an array have one layout. */
+static void choose_layout(const judging *j, int chosen[], int argument, int layout)
+{
+    do
+        chosen[argument++] = layout;
+    while (argument < j->kernel->argument_count && j->kernel->arguments[argument].continues);
 }
 
 static double time_with(const judging *j, const int chosen[], int argument, int layout)
 {
     int changed[RS_JUDGE_MOST_ARGUMENTS];
     memcpy(changed, chosen, sizeof changed);
-    changed[argument] = layout;
+    choose_layout(j, changed, argument, layout);
     return time_of(j, changed).ns;
+}
+
+/* ---- uses of one array ---- */
+
+static int count_uses(const rs_judge_kernel *kernel, int k)
+{
+    int uses = 1;
+    while (k + uses < kernel->argument_count && kernel->arguments[k + uses].continues)
+        uses++;
+    return uses;
+}
+
+/* The touched fields of all uses of an array, in their order, are those that may lie apart. */
+static int join_fields(rs_judge_argument first[], int uses)
+{
+    int apart = 0;
+    for (int byte = 0; byte < first->element; byte++) {
+        int widest = 0;
+        for (int u = 0; u < uses; u++)
+            for (int f = 0; f < first[u].field_count; f++)
+                if (first[u].fields[f].offset == byte) {
+                    first[u].places[f] = apart;
+                    widest = first[u].fields[f].bytes > widest ? first[u].fields[f].bytes : widest;
+                }
+        apart += widest;
+    }
+    for (int u = 0; u < uses; u++)
+        first[u].apart = apart;
+    return apart;
+}
+
+int rs_judge_touched(const rs_judge_kernel *kernel, int argument)
+{
+    rs_judge_argument uses[RS_JUDGE_MOST_ARGUMENTS];
+    const int count = count_uses(kernel, argument);
+    memcpy(uses, &kernel->arguments[argument], (size_t)count * sizeof uses[0]);
+    return join_fields(uses, count);
+}
+
+/* The part of an array's sectors, in AoS, that belongs to uses but the first that want the lanes to
+ * meet in one element, or are not known: no layout that tears elements apart is for them. */
+static double torn_part(const judging *j, int k)
+{
+    double all = 0, torn = 0;
+    for (int u = k; u < k + count_uses(j->kernel, k); u++) {
+        const rs_judge_argument *a = &j->kernel->arguments[u];
+        double sectors = j->traffic[u][0].sectors * fmax(a->visits, 1.0 / RS_JUDGE_LANES);
+        all += sectors;
+        if (u > k && a->lanes != RS_LANES_ONE && a->lanes != RS_LANES_GROUP &&
+            a->lanes != RS_LANES_SAME)
+            torn += sectors;
+    }
+    return all > 0 ? torn / all : 0;
 }
 
 /* ---- candidates ---- */
 
 static void offer(judging *j, int k, rs_judge_layout layout)
 {
-    int n = j->counts[k];
-    j->layouts[k][n] = layout;
-    j->counts[k]++;
-    if (!rs_judge_measure(&j->traffic[k][n], &j->kernel->arguments[k], &layout))
-        j->failed = true;
+    for (int u = k; u < k + count_uses(j->kernel, k); u++) {
+        int n = j->counts[u]++;
+        j->layouts[u][n] = layout;
+        if (!rs_judge_measure(&j->traffic[u][n], &j->kernel->arguments[u], &layout))
+            j->failed = true;
+        j->near[u][n] = j->traffic[u][n];
+        if (is_vague(&j->kernel->arguments[u]) &&
+            !rs_judge_measure(&j->near[u][n], &j->near_kernel->arguments[u], &layout))
+            j->failed = true;
+    }
 }
 
 /* Whether a processor has so many warps that, where all lanes read one element, another warp has
@@ -185,8 +276,8 @@ static void offer_layouts(judging *j, int k)
     bool whole = touched_bytes(a) >= a->element, small = a->element <= SMALL_ELEMENT;
     bool same = a->lanes == RS_LANES_SAME;
     offer(j, k, rs_judge_aos);
-    if (a->lanes == RS_LANES_UNKNOWN || a->lanes == RS_LANES_WITHIN || (whole && small) ||
-        (same && is_crowded(j)))
+    if (a->is_fixed || a->lanes == RS_LANES_UNKNOWN || a->lanes == RS_LANES_WITHIN ||
+        (whole && small) || (same && is_crowded(j)) || torn_part(j, k) > most_torn)
         return;
     if (groups && !small && a->group > 1 && a->group <= MOST_GROUP)
         offer(j, k, (rs_judge_layout){.tile = TILE, .group = a->group});
@@ -209,9 +300,10 @@ static void improve(const judging *j, int chosen[])
     for (int round = 0; round < ROUNDS; round++)
         for (int k = 0; k < j->kernel->argument_count; k++)
             for (int l = 0; l < j->counts[k]; l++)
-                if (time_with(j, chosen, k, l) <
-                    (is_usual(&j->layouts[k][l]) ? 0.995 : 0.95) * time_of(j, chosen).ns)
-                    chosen[k] = l;
+                if (!j->kernel->arguments[k].continues &&
+                    time_with(j, chosen, k, l) <
+                        (is_usual(&j->layouts[k][l]) ? 0.995 : 0.95) * time_of(j, chosen).ns)
+                    choose_layout(j, chosen, k, l);
 }
 
 /* From AoS, and from the fewest sectors for each argument: two arrays may bound a kernel in turn.
@@ -221,16 +313,18 @@ static void choose(const judging *j, int chosen[])
     int other[RS_JUDGE_MOST_ARGUMENTS] = {0}, aos[RS_JUDGE_MOST_ARGUMENTS] = {0};
     for (int k = 0; k < j->kernel->argument_count; k++)
         for (int l = 1; l < j->counts[k]; l++)
-            if (j->traffic[k][l].sectors < 0.995 * j->traffic[k][other[k]].sectors)
-                other[k] = l;
+            if (!j->kernel->arguments[k].continues &&
+                j->traffic[k][l].sectors < 0.995 * j->traffic[k][other[k]].sectors)
+                choose_layout(j, other, k, l);
     memset(chosen, 0, sizeof aos);
     improve(j, chosen);
     improve(j, other);
     if (time_of(j, other).ns < time_of(j, chosen).ns)
         memcpy(chosen, other, sizeof other);
     for (int k = 0; k < j->kernel->argument_count; k++)
-        if (time_with(j, chosen, k, 0) < least_part * time_of(j, chosen).ns)
-            chosen[k] = 0;
+        if (!j->kernel->arguments[k].continues &&
+            time_with(j, chosen, k, 0) < least_part * time_of(j, chosen).ns)
+            choose_layout(j, chosen, k, 0);
     double now = time_of(j, aos).ns, then = time_of(j, chosen).ns;
     if (now < least_gain * then || now - then < least_launches * j->device->launch_ns)
         memcpy(chosen, aos, sizeof aos);
@@ -257,18 +351,42 @@ static void describe(const judging *j, const int chosen[], int k, rs_judgement *
                                            : reason_to_change(a, &found->layout);
 }
 
+/* The judge's own view of a kernel. */
+static void begin(judging *j)
+{
+    rs_judge_kernel *kernel = j->kernel;
+    for (int k = 0; k < kernel->argument_count; k += count_uses(kernel, k))
+        if (count_uses(kernel, k) > 1)
+            join_fields(&kernel->arguments[k], count_uses(kernel, k));
+    *j->near_kernel = *kernel;
+    for (int k = 0; k < kernel->argument_count; k++)
+        if (is_vague(&kernel->arguments[k]))
+            j->near_kernel->arguments[k].lanes = RS_LANES_ONE;
+    for (int k = 0; k < kernel->argument_count; k += count_uses(kernel, k))
+        offer_layouts(j, k);
+}
+
 restride_status rs_judge(const rs_judge_kernel *kernel, const rs_judge_device *device,
                          rs_judgement found[], double *gain)
 {
-    judging j = {.kernel = kernel, .device = device};
+    judging *j = calloc(1, sizeof *j);
+    rs_judge_kernel *own = malloc(2 * sizeof *own);
     int chosen[RS_JUDGE_MOST_ARGUMENTS] = {0}, aos[RS_JUDGE_MOST_ARGUMENTS] = {0};
-    for (int k = 0; k < kernel->argument_count; k++)
-        offer_layouts(&j, k);
-    if (j.failed)
-        return rs_fail_memory("a judgement");
-    choose(&j, chosen);
-    *gain = time_of(&j, aos).ns / time_of(&j, chosen).ns;
-    for (int k = 0; k < kernel->argument_count; k++)
-        describe(&j, chosen, k, &found[k]);
-    return RESTRIDE_OK;
+    restride_status status = RESTRIDE_OK;
+    if (j != NULL && own != NULL) {
+        own[0] = *kernel;
+        *j = (judging){.kernel = &own[0], .near_kernel = &own[1], .device = device};
+        begin(j);
+    }
+    if (j == NULL || own == NULL || j->failed) {
+        status = rs_fail_memory("a judgement");
+    } else {
+        choose(j, chosen);
+        *gain = time_of(j, aos).ns / time_of(j, chosen).ns;
+        for (int k = 0; k < kernel->argument_count; k++)
+            describe(j, chosen, k, &found[k]);
+    }
+    free(j);
+    free(own);
+    return status;
 }

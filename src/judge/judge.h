@@ -34,6 +34,10 @@ typedef struct {
 restride_status rs_judge(const rs_judge_kernel *kernel, const rs_judge_device *device,
                          rs_judgement found[], double *gain);
 
+/* Bytes of an element that the kernel touches in any way; of an argument that does not continue
+ * another one. */
+int rs_judge_touched(const rs_judge_kernel *kernel, int argument);
+
 /* "one element a lane" and so on. */
 const char *rs_judge_lanes_text(rs_judge_lanes lanes);
 

@@ -27,17 +27,23 @@ typedef struct {
     int bytes;  /* at most 16 */
 } rs_judge_field;
 
-/* All that a kernel does with one argument, once for each element that a lane visits. */
+/* All that a kernel does with one argument in one way, once for each element that a lane visits. */
 typedef struct {
     const char *name;
-    int element;   /* bytes */
-    int64_t count; /* elements; 0: not known, taken as many */
+    bool continues; /* another way to reach the array before: it has one layout in all of them */
+    bool is_fixed;  /* it has no layout but its own; it counts in the kernel's time */
+    int element;    /* bytes */
+    int64_t count;  /* elements; 0: not known, taken as many */
     rs_judge_lanes lanes;
     int group;     /* GROUP: a; WALK: elements of a lane where that is constant; else 1 */
     double visits; /* of a lane to an element, or a group of elements; 0: not known */
+    double again;  /* how often each of them is repeated at once: found in the L1; 0: not */
     bool reads, writes, atomic;
     int field_count;
     rs_judge_field fields[RS_JUDGE_MOST_FIELDS];
+    /* The judge's own: bytes of the touched fields of all uses, 0: of this one; and where each
+     * field lies among them. */
+    int apart, places[RS_JUDGE_MOST_FIELDS];
 } rs_judge_argument;
 
 typedef struct {

@@ -129,10 +129,31 @@ static double loaded_sectors(const sums *s, const rs_judge_argument *a, const rs
     return sectors;
 }
 
-/* Nanoseconds of the device's memory. Gathers find in the L2 what is there by chance. */
-static void add_memory(sums *s, const rs_judge_argument *a, const rs_judge_traffic *t,
-                       const rs_judge_layout *layout)
+/* Whether another use of the array that a use stores to loads the same sectors: then they need not
+ * be filled. */
+static bool is_loaded_too(const sums *s, int k)
 {
+    const rs_judge_argument *all = s->kernel->arguments;
+    int first = k;
+    while (first > 0 && all[first].continues)
+        first--;
+    for (int u = first; u < s->kernel->argument_count && (u == first || all[u].continues); u++)
+        if (u != k && loads(&all[u]) && all[u].lanes == all[k].lanes)
+            return true;
+    return loads(&all[k]);
+}
+
+/* Whether the use before has the address already. */
+static bool has_address(const sums *s, int k)
+{
+    const rs_judge_argument *all = s->kernel->arguments;
+    return all[k].continues && all[k - 1].lanes == all[k].lanes;
+}
+
+/* Nanoseconds of the device's memory. Gathers find in the L2 what is there by chance. */
+static void add_memory(sums *s, int k, const rs_judge_traffic *t, const rs_judge_layout *layout)
+{
+    const rs_judge_argument *a = &s->kernel->arguments[k];
     double lacks = s->l2_lacks, reach = footprint(s, a, t), density = 1;
     double bytes = reach * lacks;
     if (a->lanes == RS_LANES_GATHER) {
@@ -149,7 +170,7 @@ static void add_memory(sums *s, const rs_judge_argument *a, const rs_judge_traff
             bytes / (s->device->memory_bytes * (1 - (1 - s->device->sparse_loads) * (1 - density)));
     if (stores(a))
         s->memory_ns +=
-            bytes * (loads(a) ? 1 : 2 - t->whole) /
+            bytes * (is_loaded_too(s, k) ? 1 : 2 - t->whole) /
             (s->device->memory_bytes * (1 - (1 - s->device->sparse_stores) * (1 - density)));
 }
 
@@ -171,10 +192,12 @@ static double waiting_of(const sums *s, const rs_judge_argument *a, const rs_jud
 static void add_argument(sums *s, int k, const rs_judge_traffic *t, const rs_judge_layout *layout)
 {
     const rs_judge_argument *a = &s->kernel->arguments[k];
-    double all = s->warps * visits_of(a), accesses = t->requests * (loads(a) + stores(a));
-    add_memory(s, a, t, layout);
+    double visits = s->warps * visits_of(a), accesses = t->requests * (loads(a) + stores(a));
+    double all = visits * fmax(1, a->again);
+    add_memory(s, k, t, layout);
     s->cycles += (stores(a) ? t->requests : 0) * all;
-    s->instructions += (accesses + address_instructions(a, layout, accesses)) * all;
+    s->instructions +=
+        (accesses + (has_address(s, k) ? 0 : address_instructions(a, layout, accesses))) * all;
     if (stores(a)) {
         bool merged = t->reuse_lines > 0 && t->reuse_lines <= MERGED_LINES;
         s->store_sectors += (merged ? t->fresh : t->sectors) * all;
@@ -182,7 +205,7 @@ static void add_argument(sums *s, int k, const rs_judge_traffic *t, const rs_jud
     }
     if (loads(a)) {
         s->cycles += fmax(t->conflicts, s->device->line_cycles * t->lines) * all;
-        s->load_sectors += loaded_sectors(s, a, t) * all;
+        s->load_sectors += loaded_sectors(s, a, t) * visits;
         s->waiting_ns = fmax(s->waiting_ns, waiting_of(s, a, t));
     }
 }

@@ -102,6 +102,8 @@ uint64_t rs_judge_address(const rs_judge_argument *argument, const rs_judge_layo
     const rs_judge_field *f = &argument->fields[field];
     uint64_t i = (uint64_t)element, size = (uint64_t)argument->element;
     uint64_t offset = (uint64_t)f->offset, bytes = (uint64_t)f->bytes;
+    if (layout->split && argument->apart > 0)
+        return i * (uint64_t)argument->apart + (uint64_t)argument->places[field];
     if (layout->split) {
         uint64_t hot = 0, before = 0;
         for (int k = 0; k < argument->field_count; k++) {

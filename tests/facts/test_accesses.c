@@ -8,6 +8,7 @@
 enum { FACT_LIMIT = 8 };
 
 #define POINT "struct P { float x, y, z; int id; float v[4]; };\n"
+#define POINT_CL "typedef struct { float x, y, z; int id; float v[4]; } P;\n"
 #define KERNEL                                                                                     \
     "__global__ void k(P *p, float *out, int n) { int i = blockIdx.x * blockDim.x + "              \
     "threadIdx.x;\n"
@@ -39,22 +40,22 @@ static const struct {
     {"a loop with steps of the grid",
      CU,
      POINT KERNEL "for (; i < n; i += blockDim.x * gridDim.x) p[i].x = 1; }\n",
-     {"p[0 + 1 lane + some round0 + uniform] bytes 0+4 write loop 0", "loop 0 in -1 rounds 0\n"}},
+     {"p[0 + 1 lane + some round0 + uniform] bytes 0+4 write loop 0",
+      "loop 0 in -1 rounds 0 work"}},
     {"rounds, groups and inner arrays",
      CU,
      POINT KERNEL
      "for (int k = 0; k < 4; k++) p[4 * i + k].v[1] = p[n].v[k];\n"
      "  for (int j = 0; j < n; ++j) out[i] += p[j].x; p[i].v[threadIdx.x % 4] = 0; }\n",
      {"p[0 + 4 lane + 1 round0 + uniform] bytes 20+4 write loop 0",
-      "p[0 + uniform] bytes 16+16 read loop 0", "loop 0 in -1 rounds 4\n",
-      "p[0 + 1 round1] bytes 0+4 read loop 1", "loop 1 in -1 rounds 0\n",
+      "p[0 + uniform] bytes 16+16 read loop 0", "loop 0 in -1 rounds 4 work",
+      "p[0 + 1 round1] bytes 0+4 read loop 1", "loop 1 in -1 rounds 0 work",
       "bytes 16+16 by lane write loop -1"}},
     {"data and threads within an element",
      CU,
      POINT KERNEL
      "int j = p[i].id; p[j].x = 1; p[i / 36].y = i % 36; if (out[i] > 2) p[i].z = 3; }\n",
-     {"p[data] bytes 0+4 write", "p[quotient of 0 + 1 lane + uniform by 36] bytes 4+4 write",
-      "bytes 8+4 write if"}},
+     {"p[data] bytes 0+4 write", "p[0 + uniform] bytes 4+4 write", "bytes 8+4 write if"}},
     {"functions, atomics and casts",
      CU,
      POINT "__device__ float sum(const P &a, const P *b) { return a.x + b->y; }\n"
@@ -68,7 +69,59 @@ static const struct {
      POINT KERNEL "long m = -9223372036854775807L - 1; p[m / -1].x = p[m * m + m].y;\n"
                   "  for (long j = m; j < 9223372036854775807L; j += 4611686018427387904L)\n"
                   "    p[0].v[9223372036854775807L] = p[j - 1].v[m]; }\n",
-     {"loop 0 in -1 rounds 0\n", "bytes 4+4 read"}},
+     {"loop 0 in -1 rounds 0 work", "bytes 4+4 read"}},
+    {"indices that wrap around or are clamped",
+     CU,
+     POINT KERNEL "int r = (i + 1) % n, l = i == 0 ? n - 1 : i - 1, u = i + 1;\n"
+                  "  if (u == n) u = 0;\n"
+                  "  p[r].x = p[l].y + p[u].z + p[min(i + 7, n)].v[1]; int c = i < n ? i : 0;\n"
+                  "  p[c].id = p[(i + 3) & (n - 1)].v[2]; if (i == 0) p[5].v[3] = 1; }\n",
+     {"p[1 + 1 lane + uniform] bytes 0+4 write", "p[-1 + 1 lane + uniform] bytes 4+4 read",
+      "p[1 + 1 lane + uniform] bytes 8+4 read", "p[7 + 1 lane + uniform] bytes 20+4 read",
+      "p[0 + 1 lane + uniform] bytes 12+4 write", "p[3 + 1 lane + uniform] bytes 24+4 read",
+      "p[5] bytes 28+4 write if"}},
+    {"quotients and remainders, masks",
+     CL,
+     POINT_CL "kernel void k(global P *p, int n) { int i = get_global_id(0);\n"
+              "  p[i / 4 * 4 + i % 4].x = p[i / n * n + i % n].y; p[i >> 3].z = 0;\n"
+              "  p[i ^ 1].id = p[i & ~3].id; p[(i & 15) * 2 + (i >> 4)].v[0] = 1; }\n",
+     {"p[0 + 1 lane] bytes 0+4 write", "p[0 + 1 lane + uniform] bytes 4+4 read",
+      "p[0 + lanes 0,0,0,0,0,0,0,0,1,1,", "p[1 + lanes 0,-1,2,1,4,3,",
+      "p[0 + lanes 0,0,0,0,4,4,4,4,8,",
+      "p[0 + lanes 0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,1,3,"}},
+    {"arrays, structures and references of the thread",
+     CU,
+     POINT "__device__ void find(int i, int n, int &x, int *y) { x = i % n; *y = i / n; }\n"
+           "struct D { int a, b; }; __constant__ int around[4] = {1, -1, 2, 3};\n" KERNEL
+           "int xs[3] = {i - 1, i, i + 1}, z[9], x, y; D d; find(i, n, x, &y); d.b = i;\n"
+           "  for (int k = 0; k < 9; k++) z[k] = y * n + x + around[k % 4];\n"
+           "  p[xs[2]].x = p[xs[n]].y; p[z[4]].z = 1; p[d.b + 2].id = 1; int3 q = {n, i, 0};\n"
+           "  p[q.y].v[0] = p[q.x].v[1]; p[xs[i % 3]].v[2] = 0; }\n",
+     {"p[1 + 1 lane + uniform] bytes 0+4 write", "p[-1 + 1 lane + uniform] bytes 4+4 read",
+      "p[0 + 1 lane + uniform] bytes 8+4 write", "p[2 + 1 lane + uniform] bytes 12+4 write",
+      "p[0 + 1 lane + uniform] bytes 16+4 write", "p[0 + uniform] bytes 20+4 read",
+      "p[data] bytes 24+4 write"}},
+    {"data, and loops that are as long as they say",
+     CU,
+     POINT KERNEL
+     "int s = 1, m = i, j = 0; while (m > 0) { if (m & 1) s *= 3; m >>= 1; }\n"
+     "  p[s].x = 1; for (; j < i; j++) out[i] += p[j].y; p[j].z = 2;\n"
+     "  int t = out[i] > 0 ? n : 2 * n; p[t].id = 1; p[out[i] > 1 ? i : i + n].v[0] = 2;}\n",
+     {"p[data] bytes 0+4 write", "p[0 + 1 round1] bytes 4+4 read", "p[data] bytes 8+4 write",
+      "p[data] bytes 12+4 write", "p[0 + 1 lane + uniform] bytes 16+4 write"}},
+    {"instructions, threads and memory of a group",
+     CU,
+     POINT KERNEL "__shared__ float tile[64]; float s = 0;\n"
+                  "  for (int k = 0; k < 10; k++) s += p[i].x * p[i].y + sqrtf(s) / p[i].z;\n"
+                  "  out[i] = s + tile[0]; }\n"
+                  "void run(P *p, float *o) { dim3 b(8, 16); k<<<4, b>>>(p, o, 3);\n"
+                  "  k<<<dim3(2), 128>>>(p, o, 3); }\n",
+     {"work 2 shared 256 group 128", "loop 0 in -1 rounds 10 work 20"}},
+    {"launches that differ",
+     CU,
+     POINT KERNEL "p[i].x = 1; }\nvoid run(P *p, float *o) { k<<<4, 64>>>(p, o, 3);\n"
+                  "  k<<<2, 128>>>(p, o, 3); }\n",
+     {"shared 0 group 0"}},
     {"templates, methods, lambdas",
      CU,
      "template <class T> struct V { T x, y; __device__ T len() const { return x * y; } };\n"
@@ -136,10 +189,31 @@ static const struct {
     {"p[i / 32].v[i % 32 / 8] = 1;", RS_LANES_WITHIN, 1, 16, 1},
     {"for (int j = 0; j < 7; j++) out[i] += p[j].id;", RS_LANES_SAME, 1, 4, 7},
     {"int j = p[i].id; p[j].v[0] += p[j].v[1] + p[j].x;", RS_LANES_GATHER, 1, 16, 1},
-    {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 0},
+    {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 64},
     {"p[i] = p[i + n];", RS_LANES_ONE, 1, 32, 1},
     {"p[i].x = ((float *)p)[i];", RS_LANES_UNKNOWN, 1, 4, 1},
+    {"p[i / 4].x = 1;", RS_LANES_WITHIN, 1, 4, 1},
+    {"p[i / 36].x = 1;", RS_LANES_SAME, 1, 4, 1},
+    {"p[(i & 15) * 2 + (i >> 4 & 1)].x = 1;", RS_LANES_ONE, 1, 4, 1},
+    {"p[i * n].x = 1;", RS_LANES_UNKNOWN, 1, 4, 1},
+    {"if (threadIdx.x == 0) p[i].x = 1; p[i + 1].v[0] = 2;", RS_LANES_ONE, 1, 8, 1},
+    {"for (int j = 0; j < 9; j++) p[i].x += p[j].v[0];", RS_LANES_SAME, 1, 8, 9},
+    {"for (int j = 0; j < n; j++) p[i].x += out[j];", RS_LANES_ONE, 1, 4, 1},
 };
+
+/* Of all uses of the first array. */
+static int touched_bytes(const rs_judge_kernel *kernel)
+{
+    bool touched[256] = {false};
+    int bytes = 0;
+    for (int k = 0; k < kernel->argument_count && (k == 0 || kernel->arguments[k].continues); k++)
+        for (int f = 0; f < kernel->arguments[k].field_count; f++)
+            for (int b = 0; b < kernel->arguments[k].fields[f].bytes; b++)
+                touched[kernel->arguments[k].fields[f].offset + b] = true;
+    for (size_t b = 0; b < sizeof touched; b++)
+        bytes += touched[b];
+    return bytes;
+}
 
 static void test_judged(void **state)
 {
@@ -152,12 +226,10 @@ static void test_judged(void **state)
         rs_judge_kernel kernel;
         assert_int_equal(tree->declaration_count, 1);
         assert_int_equal(rs_fact_accesses_read(&facts, tree, tree->declarations[0]), RESTRIDE_OK);
-        rs_fact_judged(&kernel, &facts);
-        assert_int_equal(kernel.argument_count, 1);
+        assert_int_equal(rs_fact_judged(&kernel, &facts), RESTRIDE_OK);
+        assert_int_not_equal(kernel.argument_count, 0);
         const rs_judge_argument *found = &kernel.arguments[0];
-        int bytes = 0;
-        for (int k = 0; k < found->field_count; k++)
-            bytes += found->fields[k].bytes;
+        int bytes = touched_bytes(&kernel);
         if (found->lanes != judged[i].lanes || found->group != judged[i].group ||
             bytes != judged[i].bytes || found->visits < judged[i].visits ||
             found->visits > judged[i].visits || found->element != 32)

@@ -202,6 +202,82 @@ static void programs_are_judged_as_measured(void **unused)
     }
 }
 
+/* An argument in several uses: one layout for all, by the sum of what they touch. */
+static void uses_of_one_array_have_one_layout(void **unused)
+{
+    static const struct {
+        rs_judge_lanes second;
+        double visits;
+        bool changes;
+    } cases[] = {{RS_LANES_ONE, 1, true},
+                 {RS_LANES_GATHER, 1, false},
+                 {RS_LANES_WITHIN, 64, false},
+                 {RS_LANES_UNKNOWN, 1, false},
+                 {RS_LANES_GATHER, 0.03, true}};
+    rs_judge_device device;
+    (void)unused;
+    assert_int_equal(rs_judge_read_device(&device, "h200"), RESTRIDE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rs_judge_kernel kernel = {.name = "k", .argument_count = 2};
+        rs_judgement found[RS_JUDGE_MOST_ARGUMENTS];
+        double gain;
+        kernel.arguments[0] = array_of(RS_LANES_ONE, 16, 1);
+        kernel.arguments[0].writes = true;
+        kernel.arguments[1] = array_of(cases[i].second, 16, 1);
+        kernel.arguments[1].visits = cases[i].visits;
+        kernel.arguments[1].continues = true;
+        kernel.arguments[0].count = kernel.arguments[1].count = 1 << 22;
+        assert_int_equal(rs_judge_touched(&kernel, 0), 64);
+        assert_int_equal(rs_judge(&kernel, &device, found, &gain), RESTRIDE_OK);
+        if ((gain >= 1.1) != cases[i].changes)
+            fail_msg("case %zu: %f", i, gain);
+        assert_int_equal(found[0].layout.tile, found[1].layout.tile);
+        kernel.arguments[0].is_fixed = true;
+        assert_int_equal(rs_judge(&kernel, &device, found, &gain), RESTRIDE_OK);
+        assert_true(found[0].layout.tile == 1 && gain <= 1);
+    }
+}
+
+/* Fields that lie apart are those of all uses, in their order. */
+static void fields_of_all_uses_lie_apart(void **unused)
+{
+    rs_judge_kernel kernel = {.name = "k", .argument_count = 2};
+    (void)unused;
+    for (int u = 0; u < 2; u++) {
+        kernel.arguments[u] = array_of(RS_LANES_ONE, 12, 1);
+        kernel.arguments[u].field_count = 2;
+        kernel.arguments[u].continues = u == 1;
+    }
+    kernel.arguments[0].fields[1] = (rs_judge_field){40, 4};
+    kernel.arguments[1].fields[0] = (rs_judge_field){24, 8};
+    kernel.arguments[1].fields[1] = (rs_judge_field){40, 4};
+    assert_int_equal(rs_judge_touched(&kernel, 0), 16);
+    kernel.arguments[1].field_count = 1;
+    assert_int_equal(rs_judge_touched(&kernel, 0), 16);
+    kernel.arguments[1].continues = false;
+    assert_int_equal(rs_judge_touched(&kernel, 0), 8);
+    assert_int_equal(rs_judge_touched(&kernel, 1), 8);
+}
+
+/* What a processor computes anyway leaves nothing to gain. */
+static void instructions_bound_a_kernel(void **unused)
+{
+    rs_judge_device device;
+    (void)unused;
+    assert_int_equal(rs_judge_read_device(&device, "h200"), RESTRIDE_OK);
+    for (int busy = 0; busy < 2; busy++) {
+        rs_judge_kernel kernel = {
+            .name = "k", .argument_count = 1, .instructions = busy ? 20000 : 20};
+        rs_judgement found[RS_JUDGE_MOST_ARGUMENTS];
+        double gain;
+        kernel.arguments[0] = array_of(RS_LANES_ONE, 16, 1);
+        kernel.arguments[0].writes = true;
+        assert_int_equal(rs_judge(&kernel, &device, found, &gain), RESTRIDE_OK);
+        assert_int_equal(gain >= 1.1, !busy);
+        assert_int_equal(strstr(found[0].reason, "arithmetic") != NULL, busy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +287,9 @@ int main(void)
         cmocka_unit_test(tiles_need_the_fewest_sectors),
         cmocka_unit_test(little_is_left_alone),
         cmocka_unit_test(programs_are_judged_as_measured),
+        cmocka_unit_test(uses_of_one_array_have_one_layout),
+        cmocka_unit_test(fields_of_all_uses_lie_apart),
+        cmocka_unit_test(instructions_bound_a_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,10 +55,14 @@ static restride_status judge(rs_syntax *tree, const rs_syntax_declaration *kerne
         return rs_fail_memory("a judgement");
     restride_status status = rs_fact_accesses_read(&facts, tree, kernel);
     if (status == RESTRIDE_OK) {
-        rs_fact_judged(&lanes->kernel, &facts);
-        for (int i = 0; i < lanes->kernel.argument_count; i++)
-            lanes->records[i] = true;
-        if (lanes->kernel.argument_count > 0)
+        int judged = 0;
+        status = rs_fact_judged(&lanes->kernel, &facts);
+        for (int i = 0; i < lanes->kernel.argument_count; i++) {
+            const rs_judge_argument *a = &lanes->kernel.arguments[i];
+            lanes->records[i] = !a->is_fixed && !a->continues;
+            judged += lanes->records[i];
+        }
+        if (status == RESTRIDE_OK && judged > 0)
             status = rs_kernel_lanes_judge(lanes, device, &judgement);
         rs_fact_accesses_free(&facts);
     }
