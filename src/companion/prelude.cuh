@@ -1,0 +1,638 @@
+/*
+ * What second forms of kernels are written with, for C++14 and newer, on the device and the host.
+ *
+ *   restride_pointer<T, F>    a pointer to elements of an array in another layout
+ *   restride_reference<T, F>  an element: its members by their names; get() copies it out, = stores
+ *
+ * T is the record, perhaps const or volatile. F says how elements are numbered: the form of a
+ * launch. Neither class converts to a raw pointer or reference. What a record consists of, and its
+ * layout, is told by restride_fields_of() and restride_layout_of(), which stand behind it.
+ *
+ * Members are C++ references that are made when an element is named; the compiler drops those that
+ * are not used. Padding is neither read nor written: only copies of bytes could see it.
+ */
+#ifndef RESTRIDE_PRELUDE
+#define RESTRIDE_PRELUDE
+
+#if defined(__CUDACC__) || defined(__CUDA__) || defined(__CUDACC_RTC__)
+#define RESTRIDE_INLINE __host__ __device__ __forceinline__
+#else
+#define RESTRIDE_INLINE inline __attribute__((always_inline))
+#endif
+#if defined(__CUDA_ARCH__) || defined(__clang__)
+#define RESTRIDE_UNROLL _Pragma("unroll")
+#else
+#define RESTRIDE_UNROLL
+#endif
+
+typedef unsigned long long restride_size;
+
+/* Which elements a kernel's argument points to: `count` of them in the array, of which it names the
+ * one numbered `first`. */
+struct restride_extent {
+    long long count, first;
+};
+
+/* Elements are numbered by `I`: int where (count + tile * group) * size of an element < 2^31. `full`:
+ * the count is a multiple of tile * group, or the array has the memory of one. */
+template <class I, bool full> struct restride_form {
+    typedef I number;
+    static constexpr bool is_full = full;
+};
+typedef restride_form<int, true> restride_full;
+typedef restride_form<int, false> restride_ragged;
+typedef restride_form<long long, true> restride_full_large;
+typedef restride_form<long long, false> restride_ragged_large;
+
+/* Elements of S bytes, T neighbours a tile (1: AoS, 0: SoA), each of them G records. */
+template <restride_size S, restride_size T, restride_size G> struct restride_layout {
+    static constexpr restride_size size = S, tile = T, group = G;
+};
+
+/* ---- types ---- */
+
+template <class T> struct restride_plain_ {
+    typedef T type;
+};
+template <class T> struct restride_plain_<const T> {
+    typedef T type;
+};
+template <class T> struct restride_plain_<volatile T> {
+    typedef T type;
+};
+template <class T> struct restride_plain_<const volatile T> {
+    typedef T type;
+};
+template <class T> using restride_plain = typename restride_plain_<T>::type;
+
+/* T with the qualifiers of Q. */
+template <class Q, class T> struct restride_like_ {
+    typedef T type;
+};
+template <class Q, class T> struct restride_like_<const Q, T> {
+    typedef const T type;
+};
+template <class Q, class T> struct restride_like_<volatile Q, T> {
+    typedef volatile T type;
+};
+template <class Q, class T> struct restride_like_<const volatile Q, T> {
+    typedef const volatile T type;
+};
+template <class Q, class T> using restride_like = typename restride_like_<Q, T>::type;
+
+template <class T, class U> struct restride_if_same_;
+template <class T> struct restride_if_same_<T, T> {
+    typedef T type;
+};
+template <class T, class U> using restride_if_same = typename restride_if_same_<T, U>::type;
+
+/* What an array, also of arrays, consists of. */
+template <class T> struct restride_entry_ {
+    typedef T type;
+};
+template <class T, decltype(sizeof(0)) n> struct restride_entry_<T[n]> {
+    typedef typename restride_entry_<T>::type type;
+};
+template <class T> using restride_entry = typename restride_entry_<T>::type;
+
+/* Bytes that move together. */
+template <restride_size size, restride_size align> struct alignas(align) restride_unit {
+    unsigned char bytes[size];
+};
+
+/* Memory for a T without calling its constructor. */
+template <class T> union restride_storage {
+    T value;
+    unsigned char bytes[sizeof(T)];
+    RESTRIDE_INLINE restride_storage()
+    {
+    }
+    RESTRIDE_INLINE ~restride_storage()
+    {
+    }
+};
+
+/* ---- places ---- */
+
+/* The number of elements matters only where tiles are shorter at the end. */
+template <bool is_kept> struct restride_count {
+    RESTRIDE_INLINE explicit restride_count(long long)
+    {
+    }
+    RESTRIDE_INLINE static long long get()
+    {
+        return 0;
+    }
+};
+template <> struct restride_count<true> {
+    long long count;
+    RESTRIDE_INLINE explicit restride_count(long long n) : count(n)
+    {
+    }
+    RESTRIDE_INLINE long long get() const
+    {
+        return count;
+    }
+};
+
+/* The index of an element's first byte, in units of w bytes, if it had no members before it. A tile's
+ * elements lie w bytes apart from where the tile begins. With j & -T the first number of a tile,
+ * that is (j & -T) S/w + j % T, written with one multiplication. */
+template <class I, restride_size S, restride_size T, restride_size G> struct restride_steps {
+    static RESTRIDE_INLINE I in_units(I j, I w)
+    {
+        return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * (I(S) / w) + (j / I(G) & I(T - 1));
+    }
+    static RESTRIDE_INLINE I in_bytes(I j, I w)
+    {
+        return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * I(S) + (j / I(G) & I(T - 1)) * w;
+    }
+};
+template <class I, restride_size S, restride_size T> struct restride_steps<I, S, T, 1> {
+    static RESTRIDE_INLINE I in_units(I j, I w)
+    {
+        return j + (j & -I(T)) * (I(S) / w - 1);
+    }
+    static RESTRIDE_INLINE I in_bytes(I j, I w)
+    {
+        return j * w + (j & -I(T)) * (I(S) - w);
+    }
+};
+
+/* Where an element is: an array in the layout L with numbers as in F, and its number. Q is char with
+ * the qualifiers of the elements. */
+template <class L, class F, class Q>
+struct restride_place : restride_count<L::tile == 0 || (L::tile > 1 && !F::is_full)> {
+    typedef typename F::number number_type;
+    typedef restride_count<L::tile == 0 || (L::tile > 1 && !F::is_full)> count_type;
+    static_assert(F::is_full || L::group == 1 || L::tile == 1, "groups are in full tiles");
+
+    Q *base;
+    number_type number;
+
+    RESTRIDE_INLINE restride_place(Q *b, number_type j, long long n)
+        : count_type(n), base(b), number(j)
+    {
+    }
+    RESTRIDE_INLINE restride_place(const count_type &n, Q *b, number_type j)
+        : count_type(n), base(b), number(j)
+    {
+    }
+
+    /* How far entries `bytes` apart in an element lie from each other. */
+    RESTRIDE_INLINE long long apart(long long bytes) const
+    {
+        if (L::tile == 1)
+            return bytes;
+        if (L::tile == 0)
+            return bytes * this->get();
+        if (F::is_full)
+            return bytes * (long long)L::tile;
+        const number_type rest = number_type(this->get()) - (number & -number_type(L::tile));
+        return bytes * (rest < number_type(L::tile) ? rest : number_type(L::tile));
+    }
+
+    /* The same element `bytes` further on. */
+    RESTRIDE_INLINE restride_place moved(long long bytes) const
+    {
+        return restride_place(*this, base + apart(bytes), number);
+    }
+
+    /* The element so many numbers on. */
+    RESTRIDE_INLINE restride_place next(long long n) const
+    {
+        return restride_place(*this, base, number_type(number + number_type(n)));
+    }
+
+    /* The T at the byte O of an element that moves with the W bytes from there on. */
+    template <class T, restride_size O, restride_size W> RESTRIDE_INLINE restride_like<Q, T> &at() const
+    {
+        typedef restride_like<Q, restride_unit<W, 1>> unit;
+        typedef number_type I;
+        typedef restride_steps<I, L::size, L::tile == 0 ? 1 : L::tile, L::group> steps;
+        Q *const begin = base + apart(O);
+        if (L::tile == 0)
+            return *reinterpret_cast<restride_like<Q, T> *>(reinterpret_cast<unit *>(begin) + number);
+        if (L::tile == 1)
+            return *reinterpret_cast<restride_like<Q, T> *>(
+                reinterpret_cast<restride_like<Q, restride_unit<L::size, 1>> *>(begin) + number);
+        if (L::size % W == 0)
+            return *reinterpret_cast<restride_like<Q, T> *>(reinterpret_cast<unit *>(begin) +
+                                                           steps::in_units(number, I(W)));
+        return *reinterpret_cast<restride_like<Q, T> *>(begin + steps::in_bytes(number, I(W)));
+    }
+};
+
+/* ---- kinds of members: what the name of one is, and how it is copied from and to a record ---- */
+
+/* It moves as a whole, as W bytes, so its name is a reference to it. */
+template <class T, restride_size W = sizeof(T)> struct restride_whole {
+    template <class P, restride_size O> struct in {
+        typedef decltype(((const P *)nullptr)->template at<T, O, W>()) type;
+        static RESTRIDE_INLINE type make(const P &p)
+        {
+            return p.template at<T, O, W>();
+        }
+        static RESTRIDE_INLINE void load(const P &p, unsigned char *to)
+        {
+            static_assert(__is_trivially_copyable(T), "copied as its bytes are");
+            *reinterpret_cast<restride_plain<T> *>(to) = make(p);
+        }
+        static RESTRIDE_INLINE void store(const P &p, const unsigned char *from)
+        {
+            static_assert(__is_trivially_copyable(T), "copied as its bytes are");
+            make(p) = *reinterpret_cast<const T *>(from);
+        }
+    };
+};
+
+/* A record, taken apart. */
+template <template <class, restride_size> class R> struct restride_nested {
+    template <class P, restride_size O> struct in {
+        typedef R<P, O> type;
+        static RESTRIDE_INLINE type make(const P &p)
+        {
+            return type(p);
+        }
+        static RESTRIDE_INLINE void load(const P &p, unsigned char *to)
+        {
+            type::restride_parts::template load<O>(p, to);
+        }
+        static RESTRIDE_INLINE void store(const P &p, const unsigned char *from)
+        {
+            type::restride_parts::template store<O>(p, from);
+        }
+    };
+};
+
+template <class K, class P, restride_size O, restride_size stride> struct restride_entries {
+    P restride_p;
+    RESTRIDE_INLINE explicit restride_entries(const P &p) : restride_p(p)
+    {
+    }
+    RESTRIDE_INLINE typename K::template in<P, O>::type operator[](long long k) const
+    {
+        return K::template in<P, O>::make(restride_p.moved(k * (long long)stride));
+    }
+    restride_entries *operator&() const = delete;
+};
+
+/* An array of n times the kind K. */
+template <class K, restride_size n, restride_size stride> struct restride_array {
+    template <class P, restride_size O> struct in {
+        typedef restride_entries<K, P, O, stride> type;
+        static RESTRIDE_INLINE type make(const P &p)
+        {
+            return type(p);
+        }
+        static RESTRIDE_INLINE void load(const P &p, unsigned char *to)
+        {
+            RESTRIDE_UNROLL
+            for (int k = 0; k < int(n); k++)
+                K::template in<P, O>::load(p.moved(k * (long long)stride), to + k * stride);
+        }
+        static RESTRIDE_INLINE void store(const P &p, const unsigned char *from)
+        {
+            RESTRIDE_UNROLL
+            for (int k = 0; k < int(n); k++)
+                K::template in<P, O>::store(p.moved(k * (long long)stride), from + k * stride);
+        }
+    };
+};
+
+/* A bit-field: B::get() and B::set() do it in a record whose unit of bytes at `at` is copied. */
+template <class B, class U, restride_size at, class P, restride_size O> struct restride_bits_reference {
+    typedef typename B::value value;
+    P restride_p;
+    RESTRIDE_INLINE explicit restride_bits_reference(const P &p) : restride_p(p)
+    {
+    }
+    RESTRIDE_INLINE value get() const
+    {
+        restride_storage<typename B::record> s;
+        *reinterpret_cast<U *>(s.bytes + at) = restride_p.template at<U, O, sizeof(U)>();
+        return B::get(s.value);
+    }
+    RESTRIDE_INLINE operator value() const
+    {
+        return get();
+    }
+    RESTRIDE_INLINE const restride_bits_reference &operator=(value v) const
+    {
+        restride_storage<typename B::record> s;
+        *reinterpret_cast<U *>(s.bytes + at) = restride_p.template at<U, O, sizeof(U)>();
+        B::set(s.value, v);
+        restride_p.template at<U, O, sizeof(U)>() = *reinterpret_cast<U *>(s.bytes + at);
+        return *this;
+    }
+    RESTRIDE_INLINE const restride_bits_reference &operator=(const restride_bits_reference &o) const
+    {
+        return *this = o.get();
+    }
+    restride_bits_reference(const restride_bits_reference &) = default;
+    restride_bits_reference *operator&() const = delete;
+#define RESTRIDE_CHANGE(change)                                                                    \
+    template <class T> RESTRIDE_INLINE const restride_bits_reference &operator change##=(T v) const \
+    {                                                                                              \
+        return *this = value(get() change v);                                                      \
+    }
+    RESTRIDE_CHANGE(+)
+    RESTRIDE_CHANGE(-)
+    RESTRIDE_CHANGE(*)
+    RESTRIDE_CHANGE(/)
+    RESTRIDE_CHANGE(%)
+    RESTRIDE_CHANGE(&)
+    RESTRIDE_CHANGE(|)
+    RESTRIDE_CHANGE(^)
+    RESTRIDE_CHANGE(<<)
+    RESTRIDE_CHANGE(>>)
+#undef RESTRIDE_CHANGE
+    RESTRIDE_INLINE const restride_bits_reference &operator++() const
+    {
+        return *this += 1;
+    }
+    RESTRIDE_INLINE const restride_bits_reference &operator--() const
+    {
+        return *this -= 1;
+    }
+    RESTRIDE_INLINE value operator++(int) const
+    {
+        const value v = get();
+        *this += 1;
+        return v;
+    }
+    RESTRIDE_INLINE value operator--(int) const
+    {
+        const value v = get();
+        *this -= 1;
+        return v;
+    }
+};
+
+template <class B, class U, restride_size at> struct restride_bits {
+    template <class P, restride_size O> struct in {
+        typedef restride_bits_reference<B, U, at, P, O> type;
+        static RESTRIDE_INLINE type make(const P &p)
+        {
+            return type(p);
+        }
+    };
+};
+
+/* ---- records ---- */
+
+/* The kind K at the byte `at` of a record. */
+template <class K, restride_size at> struct restride_part {
+    typedef K kind;
+    static constexpr restride_size offset = at;
+};
+
+/* All that a copy of a record moves. */
+template <class... parts> struct restride_parts_of;
+template <> struct restride_parts_of<> {
+    template <restride_size O, class P> static RESTRIDE_INLINE void load(const P &, unsigned char *)
+    {
+    }
+    template <restride_size O, class P>
+    static RESTRIDE_INLINE void store(const P &, const unsigned char *)
+    {
+    }
+};
+template <class part, class... rest> struct restride_parts_of<part, rest...> {
+    template <restride_size O, class P> static RESTRIDE_INLINE void load(const P &p, unsigned char *to)
+    {
+        part::kind::template in<P, O + part::offset>::load(p, to + part::offset);
+        restride_parts_of<rest...>::template load<O>(p, to);
+    }
+    template <restride_size O, class P>
+    static RESTRIDE_INLINE void store(const P &p, const unsigned char *from)
+    {
+        part::kind::template in<P, O + part::offset>::store(p, from + part::offset);
+        restride_parts_of<rest...>::template store<O>(p, from);
+    }
+};
+
+/* What all classes of members have; `fields` is the class itself, T the record. */
+template <class fields, class T, class P, restride_size O> struct restride_element {
+    typedef T restride_record;
+    P restride_p;
+
+    RESTRIDE_INLINE explicit restride_element(const P &p) : restride_p(p)
+    {
+    }
+    RESTRIDE_INLINE T get() const
+    {
+        static_assert(__is_trivially_copyable(T), "copied member by member");
+        restride_storage<T> s;
+        fields::restride_parts::template load<O>(restride_p, s.bytes);
+        return s.value;
+    }
+    RESTRIDE_INLINE void restride_set(const T &value) const
+    {
+        static_assert(__is_trivially_copyable(T), "copied member by member");
+        fields::restride_parts::template store<O>(restride_p,
+                                                  reinterpret_cast<const unsigned char *>(&value));
+    }
+    restride_element *operator&() const = delete;
+};
+
+/* Assignments to a nested record. */
+#define RESTRIDE_ASSIGNMENTS(fields)                                                               \
+    fields(const fields &) = default;                                                              \
+    RESTRIDE_INLINE const fields &operator=(const restride_record &value) const                    \
+    {                                                                                              \
+        this->restride_set(value);                                                                 \
+        return *this;                                                                              \
+    }                                                                                              \
+    RESTRIDE_INLINE const fields &operator=(const fields &o) const                                 \
+    {                                                                                              \
+        return *this = o.get();                                                                    \
+    }                                                                                              \
+    template <class restride_other, class = typename restride_other::restride_parts>               \
+    RESTRIDE_INLINE const fields &operator=(const restride_other &o) const                         \
+    {                                                                                              \
+        return *this = o.get();                                                                    \
+    }
+
+template <class T>
+using restride_layout_for = decltype(restride_layout_of((const restride_plain<T> *)nullptr));
+template <class T, class F>
+using restride_place_for = restride_place<restride_layout_for<T>, F, restride_like<T, char>>;
+template <class T, class F>
+using restride_fields_for =
+    decltype(restride_fields_of((const restride_plain<T> *)nullptr, (restride_place_for<T, F> *)nullptr));
+
+template <class T, class F> class restride_pointer;
+
+template <class T, class F = restride_full>
+struct restride_reference : restride_fields_for<T, F> {
+    typedef restride_fields_for<T, F> restride_fields;
+    typedef restride_place_for<T, F> restride_place_type;
+
+    RESTRIDE_INLINE explicit restride_reference(const restride_place_type &p) : restride_fields(p)
+    {
+    }
+    restride_reference(const restride_reference &) = default;
+    /* Of a const element, from one that is not. */
+    template <class U, class = restride_if_same<U, restride_plain<T>>>
+    RESTRIDE_INLINE restride_reference(const restride_reference<U, F> &o)
+        : restride_fields(restride_place_type(o.restride_p, o.restride_p.base, o.restride_p.number))
+    {
+    }
+    RESTRIDE_INLINE const restride_reference &operator=(const restride_plain<T> &value) const
+    {
+        this->restride_set(value);
+        return *this;
+    }
+    RESTRIDE_INLINE const restride_reference &operator=(const restride_reference &o) const
+    {
+        return *this = o.get();
+    }
+    template <class U>
+    RESTRIDE_INLINE const restride_reference &operator=(const restride_reference<U, F> &o) const
+    {
+        return *this = o.get();
+    }
+    RESTRIDE_INLINE restride_pointer<T, F> operator&() const;
+};
+
+/* ---- pointers ---- */
+
+/* What -> is applied to. */
+template <class T, class F> struct restride_arrow : restride_reference<T, F> {
+    RESTRIDE_INLINE explicit restride_arrow(const restride_place_for<T, F> &p)
+        : restride_reference<T, F>(p)
+    {
+    }
+    RESTRIDE_INLINE const restride_reference<T, F> *operator->() const
+    {
+        return this;
+    }
+};
+
+/* A pointer keeps an array and a number; pointers are compared and subtracted within one array, as
+ * C++ defines it. */
+template <class T, class F = restride_full> class restride_pointer
+{
+    typedef restride_place_for<T, F> place;
+    typedef restride_layout_for<T> layout;
+    static_assert(sizeof(T) == layout::size, "the size that the layout was made for");
+    place p;
+
+    template <class, class> friend class restride_pointer;
+
+  public:
+    typedef T restride_target;
+
+    RESTRIDE_INLINE restride_pointer() : p(nullptr, 0, 0)
+    {
+    }
+    RESTRIDE_INLINE restride_pointer(decltype(nullptr)) : p(nullptr, 0, 0)
+    {
+    }
+    RESTRIDE_INLINE explicit restride_pointer(const place &at) : p(at)
+    {
+    }
+    /* From a kernel's argument; it points to element number extent.first as if in AoS. */
+    RESTRIDE_INLINE restride_pointer(T *raw, restride_extent extent)
+        : p(reinterpret_cast<restride_like<T, char> *>(raw) - extent.first * (long long)sizeof(T),
+            typename F::number(extent.first), extent.count)
+    {
+    }
+    template <class U, class = restride_if_same<U, restride_plain<T>>>
+    RESTRIDE_INLINE restride_pointer(const restride_pointer<U, F> &o)
+        : p(o.p, o.p.base, o.p.number)
+    {
+    }
+    restride_pointer(const restride_pointer &) = default;
+    restride_pointer &operator=(const restride_pointer &) = default;
+
+    RESTRIDE_INLINE restride_reference<T, F> operator[](long long i) const
+    {
+        return restride_reference<T, F>(p.next(i));
+    }
+    RESTRIDE_INLINE restride_reference<T, F> operator*() const
+    {
+        return restride_reference<T, F>(p);
+    }
+    RESTRIDE_INLINE restride_arrow<T, F> operator->() const
+    {
+        return restride_arrow<T, F>(p);
+    }
+    RESTRIDE_INLINE explicit operator bool() const
+    {
+        return p.base != nullptr;
+    }
+    RESTRIDE_INLINE restride_pointer &operator+=(long long n)
+    {
+        p.number = typename F::number(p.number + typename F::number(n));
+        return *this;
+    }
+    RESTRIDE_INLINE restride_pointer &operator-=(long long n)
+    {
+        return *this += -n;
+    }
+    RESTRIDE_INLINE restride_pointer &operator++()
+    {
+        return *this += 1;
+    }
+    RESTRIDE_INLINE restride_pointer &operator--()
+    {
+        return *this += -1;
+    }
+    RESTRIDE_INLINE restride_pointer operator++(int)
+    {
+        const restride_pointer before = *this;
+        *this += 1;
+        return before;
+    }
+    RESTRIDE_INLINE restride_pointer operator--(int)
+    {
+        const restride_pointer before = *this;
+        *this += -1;
+        return before;
+    }
+    friend RESTRIDE_INLINE restride_pointer operator+(const restride_pointer &a, long long n)
+    {
+        return restride_pointer(a.p.next(n));
+    }
+    friend RESTRIDE_INLINE restride_pointer operator+(long long n, const restride_pointer &a)
+    {
+        return restride_pointer(a.p.next(n));
+    }
+    friend RESTRIDE_INLINE restride_pointer operator-(const restride_pointer &a, long long n)
+    {
+        return restride_pointer(a.p.next(-n));
+    }
+    friend RESTRIDE_INLINE long long operator-(const restride_pointer &a, const restride_pointer &b)
+    {
+        return (long long)a.p.number - (long long)b.p.number;
+    }
+#define RESTRIDE_COMPARE(compare)                                                                  \
+    friend RESTRIDE_INLINE bool operator compare(const restride_pointer &a,                        \
+                                                 const restride_pointer &b)                        \
+    {                                                                                              \
+        return a.p.number compare b.p.number;                                                      \
+    }
+    RESTRIDE_COMPARE(<)
+    RESTRIDE_COMPARE(>)
+    RESTRIDE_COMPARE(<=)
+    RESTRIDE_COMPARE(>=)
+#undef RESTRIDE_COMPARE
+    friend RESTRIDE_INLINE bool operator==(const restride_pointer &a, const restride_pointer &b)
+    {
+        return a.p.base == b.p.base && a.p.number == b.p.number;
+    }
+    friend RESTRIDE_INLINE bool operator!=(const restride_pointer &a, const restride_pointer &b)
+    {
+        return !(a == b);
+    }
+};
+
+template <class T, class F>
+RESTRIDE_INLINE restride_pointer<T, F> restride_reference<T, F>::operator&() const
+{
+    return restride_pointer<T, F>(this->restride_p);
+}
+
+#endif
