@@ -163,6 +163,7 @@ template <class I, restride_size S, restride_size T> struct restride_steps<I, S,
  * the qualifiers of the elements. */
 template <class L, class F, class Q>
 struct restride_place : restride_count<L::tile == 0 || (L::tile > 1 && !F::is_full)> {
+    typedef Q byte;
     typedef typename F::number number_type;
     typedef restride_count<L::tile == 0 || (L::tile > 1 && !F::is_full)> count_type;
     static_assert(F::is_full || L::group == 1 || L::tile == 1, "groups are in full tiles");
@@ -228,7 +229,7 @@ struct restride_place : restride_count<L::tile == 0 || (L::tile > 1 && !F::is_fu
 /* It moves as a whole, as W bytes, so its name is a reference to it. */
 template <class T, restride_size W = sizeof(T)> struct restride_whole {
     template <class P, restride_size O> struct in {
-        typedef decltype(((const P *)nullptr)->template at<T, O, W>()) type;
+        typedef restride_like<typename P::byte, T> &type;
         static RESTRIDE_INLINE type make(const P &p)
         {
             return p.template at<T, O, W>();
