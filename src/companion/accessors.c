@@ -239,12 +239,12 @@ static void write_nested(rs_text *text, const char *class, const char *record, c
     rs_members members;
     rs_text name = RS_TEXT_EMPTY, type = RS_TEXT_EMPTY;
     rs_text_format(&name, "%s_%s", class, of->name);
-    rs_text_add_string(&type, "restride_entry<decltype(");
+    rs_text_add_string(&type, "restride_entry<decltype(restride_given<P, ");
     if (of->base != NULL)
         write_name(&type, of->base);
     else
         rs_text_add_string(&type, record);
-    rs_text_format(&type, "::%s)>", of->name);
+    rs_text_format(&type, ">::type::%s)>", of->name);
     rs_members_read(&members, rs_member_entry(of->type));
     text->failed = text->failed || members.out_of_memory || name.failed || type.failed;
     if (!text->failed)

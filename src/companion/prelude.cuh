@@ -95,6 +95,11 @@ template <class T, decltype(sizeof(0)) n> struct restride_entry_<T[n]> {
 };
 template <class T> using restride_entry = typename restride_entry_<T>::type;
 
+/* T in a template on P, where nvcc writes no name of its own for a type without one. */
+template <class P, class T> struct restride_given {
+    typedef T type;
+};
+
 /* Bytes that move together. */
 template <restride_size size, restride_size align> struct alignas(align) restride_unit {
     unsigned char bytes[size];
