@@ -28,7 +28,7 @@ bool rs_companion_record_is_known(const rs_syntax *tree, const rs_syntax_type *r
                                   const char **why)
 {
     (void)tree;
-    rs_members members;
+    rs_companion_members members;
     rs_members_read(&members, record);
     *why = members.why;
     if (*why == NULL && (strstr(record->plain->name, "(unnamed") != NULL ||
@@ -65,14 +65,14 @@ static restride_status add_leaf(rs_record *leaves, const char *name, size_t offs
 static restride_status add_members(rs_record *leaves, const char *path, const rs_syntax_type *type,
                                    size_t at)
 {
-    rs_members members;
+    rs_companion_members members;
     rs_members_read(&members, type);
     restride_status status = members.out_of_memory ? rs_fail_memory("a structure's members")
                              : members.why != NULL
                                  ? rs_fail(RESTRIDE_UNSUPPORTED, "%s %s.", type->name, members.why)
                                  : RESTRIDE_OK;
     for (size_t i = 0; i < members.count && status == RESTRIDE_OK; i++) {
-        const rs_member *member = &members.members[i];
+        const rs_companion_member *member = &members.members[i];
         rs_text name = RS_TEXT_EMPTY;
         rs_text_format(&name, "%s%s", path, path[0] != '\0' ? "." : "");
         if (member->name != NULL)
@@ -160,7 +160,7 @@ static void write_class_name(rs_text *text, const rs_syntax_type *record)
 }
 
 /* decltype of a member. */
-static void write_type(rs_text *text, const rs_member *member)
+static void write_type(rs_text *text, const rs_companion_member *member)
 {
     rs_text_add_string(text, "decltype(");
     if (member->base != NULL)
@@ -171,7 +171,7 @@ static void write_type(rs_text *text, const rs_member *member)
 }
 
 /* The kind of an entry, with the arrays around it. `nested` is the class of a record. */
-static void write_kind(rs_text *text, const rs_member *member, const rs_syntax_type *type,
+static void write_kind(rs_text *text, const rs_companion_member *member, const rs_syntax_type *type,
                        const char *nested)
 {
     if (type->kind == RS_TYPE_ARRAY) {
@@ -188,7 +188,7 @@ static void write_kind(rs_text *text, const rs_member *member, const rs_syntax_t
 }
 
 /* The functions that read and write a bit-field in a record. */
-static void write_bits(rs_text *text, const rs_member *member, size_t i)
+static void write_bits(rs_text *text, const rs_companion_member *member, size_t i)
 {
     rs_text_format(text, "    struct restride_bits_%zu {\n        typedef ", i);
     rs_text_add_string(text, "typename restride_base::restride_record record;\n        typedef ");
@@ -201,7 +201,8 @@ static void write_bits(rs_text *text, const rs_member *member, size_t i)
                    member->name, member->name);
 }
 
-static void write_member_kind(rs_text *text, const rs_member *member, size_t i, const char *nested)
+static void write_member_kind(rs_text *text, const rs_companion_member *member, size_t i,
+                              const char *nested)
 {
     if (member->name == NULL && member->kind != RS_MEMBER_UNIT)
         return;
@@ -231,12 +232,13 @@ static void write_member_kind(rs_text *text, const rs_member *member, size_t i, 
 }
 
 static void write_class(rs_text *text, const char *name, const char *record,
-                        const rs_members *members);
+                        const rs_companion_members *members);
 
 /* The class of the record that a member is or consists of, in front of the one that has it. */
-static void write_nested(rs_text *text, const char *class, const char *record, const rs_member *of)
+static void write_nested(rs_text *text, const char *class, const char *record,
+                         const rs_companion_member *of)
 {
-    rs_members members;
+    rs_companion_members members;
     rs_text name = RS_TEXT_EMPTY, type = RS_TEXT_EMPTY;
     rs_text_format(&name, "%s_%s", class, of->name);
     rs_text_add_string(&type, "restride_entry<decltype(restride_given<P, ");
@@ -254,17 +256,17 @@ static void write_nested(rs_text *text, const char *class, const char *record, c
     rs_text_free(&type);
 }
 
-static bool has_class(const rs_member *member)
+static bool has_class(const rs_companion_member *member)
 {
     return member->kind == RS_MEMBER_FIELD && rs_member_is_apart(rs_member_entry(member->type));
 }
 
-static void write_parts(rs_text *text, const rs_members *members)
+static void write_parts(rs_text *text, const rs_companion_members *members)
 {
     const char *before = "";
     rs_text_add_string(text, "    typedef restride_parts_of<");
     for (size_t i = 0; i < members->count; i++) {
-        const rs_member *member = &members->members[i];
+        const rs_companion_member *member = &members->members[i];
         if (member->kind != RS_MEMBER_FIELD && member->kind != RS_MEMBER_UNIT)
             continue;
         rs_text_format(text, "%srestride_part<restride_%zu, %zu>", before, i, member->offset);
@@ -274,7 +276,7 @@ static void write_parts(rs_text *text, const rs_members *members)
 }
 
 /* What makes the references, and the assignments. */
-static void write_functions(rs_text *text, const char *name, const rs_members *members)
+static void write_functions(rs_text *text, const char *name, const rs_companion_members *members)
 {
     rs_text_format(text,
                    "\n    RESTRIDE_INLINE explicit %s(const P &restride_at)\n"
@@ -290,7 +292,7 @@ static void write_functions(rs_text *text, const char *name, const rs_members *m
 }
 
 static void write_class(rs_text *text, const char *name, const char *record,
-                        const rs_members *members)
+                        const rs_companion_members *members)
 {
     for (size_t i = 0; i < members->count; i++)
         if (has_class(&members->members[i]))
@@ -302,7 +304,7 @@ static void write_class(rs_text *text, const char *name, const char *record,
                    "    typedef restride_element<%s, restride_record, P, O> restride_base;\n",
                    name, name, record, record, name);
     for (size_t i = 0; i < members->count; i++) {
-        const rs_member *member = &members->members[i];
+        const rs_companion_member *member = &members->members[i];
         rs_text nested = RS_TEXT_EMPTY;
         if (has_class(member))
             rs_text_format(&nested, "%s_%s", name, member->name);
@@ -325,7 +327,7 @@ restride_status rs_companion_accessors_write(rs_text *text, const rs_syntax *tre
     const char *why = NULL;
     if (!rs_companion_record_is_known(tree, record, &why))
         return rs_fail(RESTRIDE_UNSUPPORTED, "%s %s.", record->name, why);
-    rs_members members;
+    rs_companion_members members;
     rs_text name = RS_TEXT_EMPTY, type = RS_TEXT_EMPTY;
     rs_members_read(&members, record);
     write_class_name(&name, record->plain);
@@ -352,7 +354,7 @@ restride_status rs_companion_accessors_write(rs_text *text, const rs_syntax *tre
 
 static void write_friends(rs_text *text, const char *name, const rs_syntax_type *record)
 {
-    rs_members members;
+    rs_companion_members members;
     rs_members_read(&members, record);
     rs_text_format(text, "template <class, restride_size> friend struct %s; ", name);
     for (size_t i = 0; i < members.count; i++)

@@ -8,11 +8,11 @@
  */
 enum { WHOLE_BYTES = 16, MOST_DEPTH = 32 };
 
-static void add(rs_members *members, rs_member member)
+static void add(rs_companion_members *members, rs_companion_member member)
 {
     if (members->count == members->capacity) {
         const size_t capacity = members->capacity == 0 ? 16 : 2 * members->capacity;
-        rs_member *grown = realloc(members->members, capacity * sizeof *grown);
+        rs_companion_member *grown = realloc(members->members, capacity * sizeof *grown);
         if (grown == NULL) {
             members->out_of_memory = true;
             return;
@@ -23,7 +23,7 @@ static void add(rs_members *members, rs_member member)
     members->members[members->count++] = member;
 }
 
-static void refuse(rs_members *members, const char *why)
+static void refuse(rs_companion_members *members, const char *why)
 {
     if (members->why == NULL)
         members->why = why;
@@ -36,7 +36,7 @@ const rs_syntax_type *rs_member_entry(const rs_syntax_type *type)
     return type;
 }
 
-static void hide(rs_member *member)
+static void hide(rs_companion_member *member)
 {
     member->name = NULL;
     if (member->kind == RS_MEMBER_FIELD) {
@@ -46,7 +46,7 @@ static void hide(rs_member *member)
 }
 
 /* A name hides those of bases, which were read before it. */
-static const char *name_of(rs_members *members, const rs_syntax_declaration *field)
+static const char *name_of(rs_companion_members *members, const rs_syntax_declaration *field)
 {
     if (strcmp(field->name, "get") == 0 || strncmp(field->name, "restride_", 9) == 0)
         refuse(members, "has a member \"get\" or \"restride_...\", as its accessors have");
@@ -76,7 +76,7 @@ static size_t power_of_two_factor(size_t value)
 }
 
 /* Neighbouring bit-fields that share bytes, from field *i on, which moves to the last of them. */
-static void read_bits(rs_members *members, const rs_syntax_declaration *record, size_t *i,
+static void read_bits(rs_companion_members *members, const rs_syntax_declaration *record, size_t *i,
                       size_t at, const rs_syntax_type *base)
 {
     const long long begin = record->fields[*i]->bit_offset / 8;
@@ -97,33 +97,34 @@ static void read_bits(rs_members *members, const rs_syntax_declaration *record, 
     size_t align = power_of_two_factor(size);
     while (offset % align != 0)
         align /= 2;
-    add(members, (rs_member){RS_MEMBER_UNIT, NULL, NULL, base, offset, size, align});
+    add(members, (rs_companion_member){RS_MEMBER_UNIT, NULL, NULL, base, offset, size, align});
     for (; *i <= last; (*i)++)
         if (record->fields[*i]->name[0] != '\0')
-            add(members, (rs_member){RS_MEMBER_BITS, name_of(members, record->fields[*i]),
-                                     record->fields[*i]->type, base, offset, size, align});
+            add(members,
+                (rs_companion_member){RS_MEMBER_BITS, name_of(members, record->fields[*i]),
+                                      record->fields[*i]->type, base, offset, size, align});
     *i = last;
 }
 
-static void read_union(rs_members *members, const rs_syntax_type *type, size_t offset,
+static void read_union(rs_companion_members *members, const rs_syntax_type *type, size_t offset,
                        const rs_syntax_type *base)
 {
     const size_t size = (size_t)type->size, align = (size_t)type->align;
-    add(members, (rs_member){RS_MEMBER_UNIT, NULL, NULL, base, offset, size, align});
+    add(members, (rs_companion_member){RS_MEMBER_UNIT, NULL, NULL, base, offset, size, align});
     for (size_t i = 0; i < type->declaration->field_count; i++) {
         const rs_syntax_declaration *field = type->declaration->fields[i];
         if (field->name[0] == '\0' || field->is_bitfield)
             refuse(members, "has a union without a name, which has bit-fields or structures");
         else
-            add(members, (rs_member){RS_MEMBER_VIEW, name_of(members, field), field->type, base,
-                                     offset, size, align});
+            add(members, (rs_companion_member){RS_MEMBER_VIEW, name_of(members, field), field->type,
+                                               base, offset, size, align});
     }
 }
 
-static void read_record(rs_members *members, const rs_syntax_declaration *record, size_t at,
-                        const rs_syntax_type *base, int depth);
+static void read_record(rs_companion_members *members, const rs_syntax_declaration *record,
+                        size_t at, const rs_syntax_type *base, int depth);
 
-static void read_field(rs_members *members, const rs_syntax_declaration *field, size_t at,
+static void read_field(rs_companion_members *members, const rs_syntax_declaration *field, size_t at,
                        const rs_syntax_type *base, int depth)
 {
     const char *unknown = unknown_type(field->type);
@@ -136,8 +137,8 @@ static void read_field(rs_members *members, const rs_syntax_declaration *field, 
     if (offset % (size_t)type->align != 0)
         refuse(members, "is packed: a member is not aligned");
     else if (field->name[0] != '\0')
-        add(members, (rs_member){RS_MEMBER_FIELD, name_of(members, field), type, base, offset,
-                                 (size_t)type->size, (size_t)type->align});
+        add(members, (rs_companion_member){RS_MEMBER_FIELD, name_of(members, field), type, base,
+                                           offset, (size_t)type->size, (size_t)type->align});
     else if (type->kind == RS_TYPE_RECORD && type->declaration->is_union)
         read_union(members, type, offset, base);
     else if (type->kind == RS_TYPE_RECORD)
@@ -146,8 +147,8 @@ static void read_field(rs_members *members, const rs_syntax_declaration *field, 
         refuse(members, "has a member without a name");
 }
 
-static void read_bases(rs_members *members, const rs_syntax_declaration *record, size_t at,
-                       int depth)
+static void read_bases(rs_companion_members *members, const rs_syntax_declaration *record,
+                       size_t at, int depth)
 {
     for (size_t i = 0; i < record->base_count; i++) {
         const rs_syntax_base *base = &record->bases[i];
@@ -164,8 +165,8 @@ static void read_bases(rs_members *members, const rs_syntax_declaration *record,
     }
 }
 
-static void read_record(rs_members *members, const rs_syntax_declaration *record, size_t at,
-                        const rs_syntax_type *base, int depth)
+static void read_record(rs_companion_members *members, const rs_syntax_declaration *record,
+                        size_t at, const rs_syntax_type *base, int depth)
 {
     if (!record->is_defined)
         refuse(members, "is not defined");
@@ -184,9 +185,9 @@ static void read_record(rs_members *members, const rs_syntax_declaration *record
     }
 }
 
-void rs_members_read(rs_members *members, const rs_syntax_type *record)
+void rs_members_read(rs_companion_members *members, const rs_syntax_type *record)
 {
-    *members = (rs_members){NULL, 0, 0, NULL, false};
+    *members = (rs_companion_members){NULL, 0, 0, NULL, false};
     const rs_syntax_type *type = record->plain;
     if (type->kind != RS_TYPE_RECORD || type->declaration == NULL || type->size <= 0) {
         refuse(members, "is not a structure that is defined");
@@ -199,17 +200,17 @@ void rs_members_read(rs_members *members, const rs_syntax_type *record)
         refuse(members, "has no members");
 }
 
-void rs_members_free(rs_members *members)
+void rs_members_free(rs_companion_members *members)
 {
     free(members->members);
-    *members = (rs_members){NULL, 0, 0, NULL, false};
+    *members = (rs_companion_members){NULL, 0, 0, NULL, false};
 }
 
 bool rs_member_is_apart(const rs_syntax_type *type)
 {
     if (type->plain->kind != RS_TYPE_RECORD || type->size <= WHOLE_BYTES)
         return false;
-    rs_members members;
+    rs_companion_members members;
     rs_members_read(&members, type);
     const bool apart = members.why == NULL && !members.out_of_memory;
     rs_members_free(&members);

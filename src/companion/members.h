@@ -18,18 +18,19 @@ typedef struct {
     const rs_syntax_type *base; /* the base class that declares it, or NULL */
     size_t offset;              /* bytes; of its unit, if it is in one */
     size_t size, align;         /* of what moves as a whole, or of all of an array or record */
-} rs_member;
+} rs_companion_member;
 
 typedef struct {
-    rs_member *members; /* those of bases and of records without a name stand among them */
+    rs_companion_member
+        *members; /* those of bases and of records without a name stand among them */
     size_t count, capacity;
     const char *why; /* the record cannot be taken apart: the end of a sentence on it */
     bool out_of_memory;
-} rs_members;
+} rs_companion_members;
 
 /* The members of a record, in the order of their declarations. rs_members_free() in any case. */
-void rs_members_read(rs_members *members, const rs_syntax_type *record);
-void rs_members_free(rs_members *members);
+void rs_members_read(rs_companion_members *members, const rs_syntax_type *record);
+void rs_members_free(rs_companion_members *members);
 
 /* A record in a record, or what an array consists of, that is taken apart itself. */
 bool rs_member_is_apart(const rs_syntax_type *type);
