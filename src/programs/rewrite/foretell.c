@@ -30,8 +30,8 @@ static rs_judge_layout layout_of(const json_t *argument)
 
 static long long count_of(const json_t *argument, const char *pattern)
 {
-    return rs_json_integer_of(
-        json_object_get(json_object_get(argument, "access"), "accesses"), pattern);
+    return rs_json_integer_of(json_object_get(json_object_get(argument, "access"), "accesses"),
+                              pattern);
 }
 
 /* ---- by what the rewriter saw ---- */
