@@ -320,10 +320,11 @@ static json_t *describe_judgement(const rs_kernel_lanes *lanes, int k, const rs_
     json_t *candidates = json_array();
     const int touched = rs_judge_touched(&lanes->kernel, k);
     for (int c = 0; c < found->candidates; c++)
-        json_array_append_new(candidates,
-                              json_pack("{s:o, s:f}", "layout",
-                                        text_of(rs_judge_layout_print, &found->layouts[c]), "gain",
-                                        found->gains[c]));
+        json_array_append_new(
+            candidates, json_pack("{s:o, s:o, s:f}", "layout",
+                                  text_of(rs_judge_layout_print, &found->layouts[c]), "meaning",
+                                  text_of(rs_judge_layout_explain, &found->layouts[c]), "gain",
+                                  found->gains[c]));
     json_t *entry = json_pack(
         "{s:s, s:i, s:i, s:s, s:s, s:o, s:o, s:f, s:s, s:f, s:f, s:f, s:o}", "array", a->name,
         "element", a->element, "touched", touched, "class", names[a->lanes], "lanes",

@@ -66,8 +66,9 @@ static void add_candidates(rs_text *text, const json_t *argument)
             strcmp(layout, rs_json_string_of(argument, "layout")) == 0 ||
             strstr(layout, "i/64 ") == layout || strcmp(layout, "i/128 f i%128") == 0)
             continue;
-        rs_text_format(text, "%s%s: ", added++ > 0 ? ", " : "", layout);
-        rs_text_format(text, "%.2f", rs_json_number_of(candidate, "gain"));
+        const char *meaning = rs_json_string_of(candidate, "meaning");
+        rs_text_format(text, "%s%.*s: %.2f", added++ > 0 ? "; " : "", (int)strcspn(meaning, ","),
+                       meaning, rs_json_number_of(candidate, "gain"));
     }
 }
 
