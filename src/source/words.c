@@ -18,7 +18,9 @@ size_t rs_word_skip(const char *text, size_t end, size_t position)
         return position < end ? position + 1 : end;
     }
     if (isdigit((unsigned char)first))
-        while (position < end && (in_identifier(text[position]) || text[position] == '.'))
+        while (position < end && (in_identifier(text[position]) || text[position] == '.' ||
+                                  (text[position] == '\'' && position + 1 < end &&
+                                   isalnum((unsigned char)text[position + 1]))))
             position++;
     return position;
 }
@@ -48,6 +50,26 @@ bool rs_words_have(const char *text, size_t begin, size_t end, const char *wante
 bool rs_word_equals(const char *text, size_t word, size_t length, const char *name)
 {
     return strlen(name) == length && memcmp(text + word, name, length) == 0;
+}
+
+size_t rs_blanks_skip(const char *text, size_t end, size_t at)
+{
+    while (at < end) {
+        const char next = at + 1 < end ? text[at + 1] : '\0';
+        if (text[at] == '/' && next == '/') {
+            while (at < end && text[at] != '\n')
+                at += text[at] == '\\' && at + 1 < end ? 2 : 1;
+        } else if (text[at] == '/' && next == '*') {
+            for (at += 2; at + 1 < end && (text[at] != '*' || text[at + 1] != '/');)
+                at++;
+            at = at + 2 < end ? at + 2 : end;
+        } else if (isspace((unsigned char)text[at]) || (text[at] == '\\' && next == '\n')) {
+            at++;
+        } else {
+            break;
+        }
+    }
+    return at;
 }
 
 size_t rs_identifier_length(const char *text)

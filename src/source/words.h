@@ -20,6 +20,9 @@ bool rs_word_equals(const char *text, size_t word, size_t length, const char *na
  * `position`. */
 size_t rs_word_skip(const char *text, size_t end, size_t position);
 
+/* The same of text with comments: behind the blanks and the comments at `at`, or `at`. */
+size_t rs_blanks_skip(const char *text, size_t end, size_t at);
+
 /* The length of the identifier at the start of `text`; 0 when there is none. */
 size_t rs_identifier_length(const char *text);
 

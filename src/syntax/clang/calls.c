@@ -55,6 +55,17 @@ static bool is_configuration(CXCursor child)
     return is;
 }
 
+/* Of a function, or a pointer to one. */
+static bool has_function_type(CXCursor child)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(child));
+    if (type.kind == CXType_Pointer)
+        type = clang_getCanonicalType(clang_getPointeeType(type));
+    return type.kind == CXType_FunctionProto || type.kind == CXType_FunctionNoProto;
+}
+
+/* The left side of an operator stands before its name, and is no argument of clang's where it is
+ * converted. */
 static void find_parts(call *at)
 {
     at->callee = at->configuration = clang_getNullCursor();
@@ -64,7 +75,8 @@ static void find_parts(call *at)
             continue;
         if (is_configuration(child))
             at->configuration = child;
-        else if (clang_Cursor_isNull(at->callee) != 0)
+        else if (clang_Cursor_isNull(at->callee) != 0 ||
+                 (!has_function_type(at->callee) && has_function_type(child)))
             at->callee = child;
     }
 }
