@@ -5,17 +5,52 @@
  *
  * The second form NAME__asta is a copy of the kernel's text, with its template header and its
  * parameters in their order. In it a pointer to elements has the class type restride_pointer<T>,
- * and an element restride_reference<T>: members, subscripts, arithmetic and atomics
+ * and an element restride_reference<T> (accessors.h): members, subscripts, arithmetic and atomics
  * stay as they are written. Only declarations are retyped, and `.get()` stands where an element is
  * read as a value. Functions that get pointers or references to elements are copied likewise.
  *
- * Sound or silent. The places in which an element or a pointer to one may stand are a white list;
- * everything else keeps the argument, with the line and the construct. What slips through does not
- * compile, since neither class converts to a raw pointer or reference.
+ * Sound or silent. The places in which an element or a pointer to one may stand are a white list
+ * (facts/elements.h); everything else keeps the argument, with the line and the construct. What
+ * slips through does not compile, since neither class converts to a raw pointer or reference: a
+ * companion is read again before it is given out, and arguments of kernels whose second form has an
+ * error are kept.
  */
 #ifndef RS_COMPANION_COMPANION_H
 #define RS_COMPANION_COMPANION_H
 
-#include "base/status.h"
+#include "base/text.h"
+#include "companion/accessors.h"
+
+#include <stdint.h>
+
+/* A kernel of the source, a template with all its instances. */
+typedef struct {
+    const rs_syntax_declaration *kernel; /* the first instance, or the kernel itself */
+    uint64_t found;                      /* which parameters are arrays of structures */
+    uint64_t transformed;
+    struct rs_companion_reason {
+        rs_syntax_range range;
+        char *what;
+    } reasons[64]; /* of those that are kept */
+} rs_companion_kernel;
+
+typedef struct {
+    rs_companion_kernel *kernels;
+    size_t kernel_count, kernel_capacity;
+    rs_text text; /* the companion; empty when nothing is transformed */
+} rs_companion;
+
+/*
+ * Makes the companion of a source that `how` reads, and was read from without errors. Which
+ * arguments are wanted in the layout: `wants` is asked for each that is an array of structures;
+ * NULL: all. RESTRIDE_OUT_OF_MEMORY; what rs_syntax_read() fails with.
+ */
+typedef bool rs_companion_wants(void *context, const rs_syntax_declaration *kernel,
+                                const rs_syntax_declaration *argument);
+restride_status rs_companion_make(rs_companion *companion, rs_syntax *tree,
+                                  const rs_invocation_request *how,
+                                  const rs_companion_layout *layout, rs_companion_wants *wants,
+                                  void *context);
+void rs_companion_free(rs_companion *companion);
 
 #endif

@@ -7,42 +7,35 @@
 
 enum { INCLUDE_DEPTH = 16 };
 
-/* Behind the comment or the blank at `at`, else `at`. */
 static size_t skip_blank(const rs_syntax_file *file, size_t at)
 {
-    const char *text = file->text;
-    const char next = at + 1 < file->size ? text[at + 1] : '\0';
-    if (text[at] == '/' && next == '/') {
-        while (at < file->size && text[at] != '\n')
-            at += text[at] == '\\' && at + 1 < file->size ? 2 : 1;
-    } else if (text[at] == '/' && next == '*') {
-        for (at += 2; at + 1 < file->size && (text[at] != '*' || text[at + 1] != '/');)
-            at++;
-        at = at + 2 < file->size ? at + 2 : file->size;
-    } else if (strchr(" \t\r\n\f\v\\", text[at]) != NULL) {
-        at++;
-    }
-    return at;
+    return rs_blanks_skip(file->text, file->size, at);
 }
 
-/* Behind a directive's last line. */
+size_t rs_place_begin(const rs_syntax_file *file)
+{
+    return file->size >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* The end of a directive's last line. */
 static size_t skip_directive(const rs_syntax_file *file, size_t at)
 {
-    while (at < file->size && file->text[at] != '\n') {
-        const size_t behind = skip_blank(file, at);
-        if (file->text[at] == '\\' && at + 1 < file->size)
-            at += 2;
-        else if (file->text[at] == '/' && behind > at + 1)
-            at = behind;
-        else
-            at++;
+    const char *text = file->text;
+    bool in_comment = false;
+    for (; at < file->size && (text[at] != '\n' || in_comment); at++) {
+        const char next = at + 1 < file->size ? text[at + 1] : '\0';
+        if (in_comment ? text[at] == '*' && next == '/' : text[at] == '/' && next == '*')
+            in_comment = !in_comment;
+        else if (text[at] != '\\')
+            continue;
+        at++; /* past what begins or ends a comment, or the end of a line that goes on */
     }
-    return at;
+    return at < file->size ? at : file->size;
 }
 
 size_t rs_place_head(const rs_syntax_file *file, size_t name)
 {
-    size_t head = 0, at = 0, depth = 0;
+    size_t head = 0, at = rs_place_begin(file), depth = 0;
     bool is_begun = false, is_line_begin = true;
     while (at < name && at < file->size) {
         const char c = file->text[at];
@@ -99,38 +92,64 @@ static bool names_file(const rs_syntax_file *file, size_t at, size_t end, const 
     return false;
 }
 
+/* The next directive at `*at` or behind it; false at the end of the text. */
+static bool next_directive(const rs_syntax_file *file, size_t *at, size_t *end)
+{
+    if (*at == 0)
+        *at = rs_place_begin(file);
+    bool is_line_begin = *at == rs_place_begin(file) || *at >= file->size ||
+                         file->text[*at - 1] == '\n' || file->text[*at] == '\n';
+    while (*at < file->size) {
+        const size_t behind = skip_blank(file, *at);
+        if (behind > *at) {
+            is_line_begin |= memchr(file->text + *at, '\n', behind - *at) != NULL;
+            *at = behind;
+        } else if (file->text[*at] == '#' && is_line_begin) {
+            *end = skip_directive(file, *at);
+            return true;
+        } else {
+            is_line_begin = false;
+            *at = rs_word_skip(file->text, file->size, *at);
+        }
+    }
+    return false;
+}
+
+static bool is_include(const rs_syntax_file *file, size_t at, size_t end)
+{
+    size_t word, length;
+    at = rs_blanks_skip(file->text, end, at + 1);
+    return rs_word_next(file->text, end, &at, &word, &length) &&
+           rs_word_equals(file->text, word, length, "include");
+}
+
+size_t rs_place_last_include(const rs_syntax_file *file, size_t end)
+{
+    size_t found = 0;
+    for (size_t at = 0, behind; next_directive(file, &at, &behind) && at < end; at = behind)
+        if (is_include(file, at, behind))
+            found = behind;
+    return found;
+}
+
 /* Behind the first #include in a file that reads `wanted`. */
 static bool find_include(const rs_syntax *tree, size_t in, size_t wanted, int depth, size_t *found)
 {
     const rs_syntax_file *file = &tree->files[in];
     if (file->text == NULL || depth == INCLUDE_DEPTH)
         return false;
-    bool is_line_begin = true;
-    for (size_t at = 0; at < file->size;) {
-        const size_t behind = skip_blank(file, at);
-        if (behind > at) {
-            is_line_begin |= memchr(file->text + at, '\n', behind - at) != NULL;
-            at = behind;
-            continue;
-        }
-        if (file->text[at] != '#' || !is_line_begin) {
-            is_line_begin = false;
-            at = rs_word_skip(file->text, file->size, at);
-            continue;
-        }
-        const size_t end = skip_directive(file, at);
-        for (size_t other = 0, unused; other < tree->file_count; other++)
+    for (size_t at = 0, end; next_directive(file, &at, &end); at = end)
+        for (size_t other = 0, unused; is_include(file, at, end) && other < tree->file_count;
+             other++)
             if (other != in && names_file(file, at + 1, end, base_name(tree->files[other].path)) &&
                 (other == wanted || find_include(tree, other, wanted, depth + 1, &unused))) {
                 *found = end;
                 return true;
             }
-        at = end;
-    }
     return false;
 }
 
-bool rs_place_include(const rs_syntax *tree, size_t header, size_t *at)
+bool rs_place_include(const rs_syntax *tree, size_t in, size_t header, size_t *at)
 {
-    return find_include(tree, 0, header, 0, at);
+    return find_include(tree, in, header, 0, at);
 }

@@ -7,6 +7,9 @@
 
 #include "syntax/tree.h"
 
+/* Behind a byte order mark, or 0. */
+size_t rs_place_begin(const rs_syntax_file *file);
+
 /* The first byte of the declaration at file scope or in a namespace or class that has its name at
  * `name`: of its template header, attributes, specifiers. */
 size_t rs_place_head(const rs_syntax_file *file, size_t name);
@@ -14,8 +17,11 @@ size_t rs_place_head(const rs_syntax_file *file, size_t name);
 /* Behind the semicolon of a declaration that ends at `end`, or behind `end` where there is none. */
 size_t rs_place_behind(const rs_syntax_file *file, size_t end);
 
-/* Behind the line with the #include in file 0 that reads a header, itself or through others of the
- * tree; false: none is found. */
-bool rs_place_include(const rs_syntax *tree, size_t header, size_t *at);
+/* Behind the last line with an #include that begins before `end`; 0: there is none. */
+size_t rs_place_last_include(const rs_syntax_file *file, size_t end);
+
+/* Behind the line with the #include in the file `in` that reads a header, itself or through others
+ * of the tree; false: none is found. */
+bool rs_place_include(const rs_syntax *tree, size_t in, size_t header, size_t *at);
 
 #endif

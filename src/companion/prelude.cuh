@@ -529,6 +529,7 @@ template <class T, class F = restride_full> class restride_pointer
 
   public:
     typedef T restride_target;
+    typedef F restride_form_type;
 
     RESTRIDE_INLINE restride_pointer() : p(nullptr, 0, 0)
     {

@@ -20,6 +20,7 @@ cd files || exit 1
 printf 'typedef struct { float x, y; } P;\n__kernel void f(__global P *a) { a[0].x = 1; }\n' >k.cl
 printf 'void f(float A[64][64]) { for (int i = 0; i < 64; i++) A[i][0] = 1; }\n' >l.c
 printf 'struct P { float x, y; };\ncudaStream_t stream;\nint main() { cudaMalloc(0, 1); }\n' >host.cu
+printf '\nstruct P { float x y; };\n' >broken.cu
 printf 'struct P { float x[2]; };\n__kernel void f(__global struct P *a) { a[N].x[0] = 1; }\n' >macro.cl
 printf 'kept\n' >kept.html
 touch --date='2001-01-01' -- *
@@ -73,7 +74,8 @@ if [ -n "$rewrites" ]; then
     refuses 2 'not a tile size' rewrite k.cl --tile 99999999999999999999
     expect 1 "$restride" rewrite k.cl --header ../folder
     [ ! -s "$work/out" ] || complain "the kernel is written though its header cannot be"
-    refuses 1 'cudaStream_t.*without the host' rewrite host.cu
+    refuses 1 'cudaStream_t.*without the host' rewrite host.cu --header host.h
+    refuses 1 'broken.cu:2: ' rewrite broken.cu
     refuses 1 "undeclared identifier 'N'.*-- -DN=8" rewrite macro.cl
     expect 0 "$restride" rewrite empty
     says err 'no kernel here has an array of structures'

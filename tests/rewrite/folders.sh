@@ -35,7 +35,7 @@ expect 0 "$restride" rewrite kernels/k.cl -o new.cl
 says err 'f.a: transformed'
 printf '#include "there/p.h"\n__global__ void f(P *a, int n) { a[1].x = n; }\n' >kernels/k.cu
 expect 1 "$restride" rewrite kernels/k.cu -o new.cu
-says err 'kernels/k.cu:1: there/p.h: No such file'
+says err "kernels/k.cu:1: 'there/p.h' file not found"
 cp there/p.h kernels/other.h
 printf '#include "other.h"\n__global__ void f(P *a, int n) { a[1].x = n; }\n' >there/k.cu
 expect 0 "$restride" rewrite there/k.cu -o new.cu -- -Ikernels

@@ -9,10 +9,10 @@
 #include "base/json.h"
 #include "base/store.h"
 #include "base/text.h"
+#include "companion/reply.h"
 #include "config/config.h"
 #include "console/options.h"
 #include "layout/layout.h"
-#include "programs/rewrite/foretell.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
 
@@ -49,8 +49,9 @@ static void print_usage(FILE *stream)
         stream,
         "usage: restride rewrite KERNEL.cl|KERNEL.cu [OPTIONS]... [-- COMPILER OPTIONS]\n"
         "\n"
-        "Writes the kernels with their arrays of structures in another layout. Standard error gets "
-        "one\n"
+        "Writes the kernels with their arrays of structures in another layout; of CUDA C++ the "
+        "whole\n"
+        "source, with second forms NAME__asta behind the kernels. Standard error gets one\n"
         "line per argument: what it became, or the line that is the reason why it stays as it is.\n"
         "\n"
         "  --layout 'ARG: EXPRESSION'  the layout of an argument (or KERNEL.ARG): \"i f\", \"f i\" "
@@ -153,9 +154,6 @@ static int answer_request(const char *verb)
         json_decref(request);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }
-#ifdef RESTRIDE_HAVE_JUDGE
-    rs_foretell(request, reply);
-#endif
     const bool is_written = json_dumpf(reply, stdout, JSON_COMPACT) == 0 && fflush(stdout) == 0;
     const bool has_ended = !is_written && errno == EPIPE;
     keep_reply(json_object_get(request, "keep"),
@@ -344,6 +342,32 @@ static const char *advice_for(const char *file, const char *reason)
     return "";
 }
 
+/* Prints what a reply says, and writes what it has; the exit status. */
+static int finish(const char *verb, const settings *s, const json_t *reply, const rs_text *source)
+{
+    const char *error = rs_json_string_of(reply, "error");
+    const char *reason = rs_json_string_of(reply, "reason");
+    int exit_status;
+    if (error != NULL) {
+        bool usage = rs_json_flag_of(reply, "bad_request");
+        exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
+    } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
+        rs_text place = RS_TEXT_EMPTY;
+        rs_json_add_place(&place, reply);
+        exit_status =
+            rs_cli_fail(RS_EXIT_FAILED, verb, "%s%s%s", place.data != NULL ? place.data : "",
+                        reason, advice_for(s->file, reason));
+        rs_text_free(&place);
+    } else {
+        if (json_object_size(s->references) > 0)
+            print_references(reply);
+        else
+            print_arguments(s->file, reply);
+        exit_status = write_reply(verb, s, reply, source);
+    }
+    return exit_status;
+}
+
 static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
                         const char *options)
 {
@@ -373,26 +397,31 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_decref(request);
     if (status != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
-    const char *error = rs_json_string_of(reply, "error");
-    const char *reason = rs_json_string_of(reply, "reason");
-    int exit_status;
-    if (error != NULL) {
-        bool usage = rs_json_flag_of(reply, "bad_request");
-        exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
-    } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
-        rs_text place = RS_TEXT_EMPTY;
-        rs_json_add_place(&place, reply);
-        exit_status =
-            rs_cli_fail(RS_EXIT_FAILED, verb, "%s%s%s", place.data != NULL ? place.data : "",
-                        reason, advice_for(s->file, reason));
-        rs_text_free(&place);
-    } else {
-        if (json_object_size(s->references) > 0)
-            print_references(reply);
-        else
-            print_arguments(s->file, reply);
-        exit_status = write_reply(verb, s, reply, source);
-    }
+    const int exit_status = finish(verb, s, reply, source);
+    json_decref(reply);
+    return exit_status;
+}
+
+/* CUDA C++ gets a companion, but for what only kernels alone have yet: flat arrays and a header. */
+static bool has_companion(const settings *s)
+{
+    return is_cuda(s->file) && s->header == NULL && s->config == NULL &&
+           json_object_size(s->records) == 0 && json_object_size(s->references) == 0;
+}
+
+static int make_companion(const char *verb, const settings *s, const rs_text *source,
+                          char *const options[], int option_count)
+{
+    const rs_companion_request request = {
+        .path = s->file,
+        .options = (const char *const *)options,
+        .option_count = (size_t)option_count,
+        .tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? RS_LAYOUT_TILE : s->tile,
+        .layouts = s->layouts};
+    json_t *reply = NULL;
+    if (rs_companion_reply(&request, &reply) != RESTRIDE_OK)
+        return rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    const int exit_status = finish(verb, s, reply, source);
     json_decref(reply);
     return exit_status;
 }
@@ -406,6 +435,8 @@ static int rewrite_file(const char *verb, const settings *s, char *const options
     int exit_status;
     if (rs_text_read_file(&source, s->file) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
+    else if (has_companion(s))
+        exit_status = make_companion(verb, s, &source, options, option_count);
     else if (joined.failed)
         exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");
     else

@@ -1,0 +1,363 @@
+/* See copies.h: which functions are copied, and the edits of their bodies. */
+#include "companion/copies.h"
+
+#include "companion/edit.h"
+#include "source/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- edits --- */
+
+void rs_companion_fail(rs_companion_editing *at, uint64_t arguments, rs_syntax_range range,
+                       const char *what)
+{
+    if (at->problem->what == NULL)
+        *at->problem = (rs_companion_problem){arguments, range, what};
+}
+
+bool rs_companion_is_text(const rs_companion_editing *at, rs_syntax_range range)
+{
+    return range.file == at->file_index && !range.in_macro;
+}
+
+void rs_companion_edit(rs_companion_editing *at, size_t begin, size_t end, const char *format, ...)
+{
+    rs_text text = RS_TEXT_EMPTY;
+    char *line = NULL;
+    va_list values;
+    va_start(values, format);
+    const int length = vsnprintf(NULL, 0, format, values);
+    va_end(values);
+    if (length >= 0)
+        line = malloc((size_t)length + 1);
+    if (line == NULL) {
+        at->status = rs_fail_memory("copies of functions");
+        return;
+    }
+    va_start(values, format);
+    vsnprintf(line, (size_t)length + 1, format, values);
+    va_end(values);
+    bool is_known = false;
+    for (size_t i = 0; i < at->edits->count; i++) {
+        const rs_edit *one = &at->edits->list[i];
+        is_known |= one->begin == begin && one->end == end && strcmp(one->text, line) == 0;
+    }
+    rs_text_add_string(&text, line);
+    free(line);
+    if (!is_known && at->status == RESTRIDE_OK)
+        at->status = rs_edits_add(at->edits, begin, end, &text);
+    else
+        rs_text_free(&text);
+}
+
+/* --- bodies --- */
+
+static rs_fact_element shape_of(const rs_companion_editing *at, const rs_syntax_node *node)
+{
+    return rs_fact_node_shape(at->frame, node);
+}
+
+static bool is_record(rs_fact_element element)
+{
+    return element.shape == RS_SHAPE_ELEMENT || element.shape == RS_SHAPE_RECORD;
+}
+
+static const rs_syntax_node *written(const rs_syntax_node *node)
+{
+    while (node->kind == RS_NODE_IMPLICIT)
+        node = node->children[0];
+    return node;
+}
+
+/* The element's value in place of the element; of `pointer->`, through the element that it points
+ * to. */
+static void read_value(rs_companion_editing *at, const rs_syntax_node *node, bool is_pointer)
+{
+    const rs_syntax_node *text = written(node);
+    const rs_fact_element element = shape_of(at, node);
+    if (!rs_companion_is_text(at, text->range)) {
+        rs_companion_fail(at, element.arguments, node->range, "a macro's text reads an element");
+        return;
+    }
+    const bool is_postfix = text->kind == RS_NODE_SUBSCRIPT || text->kind == RS_NODE_REFERENCE ||
+                            text->kind == RS_NODE_MEMBER || text->kind == RS_NODE_CALL ||
+                            text->kind == RS_NODE_PAREN;
+    if (is_pointer)
+        rs_companion_edit(at, text->range.begin, text->range.begin, "(*");
+    else if (!is_postfix)
+        rs_companion_edit(at, text->range.begin, text->range.begin, "(");
+    if (!is_pointer) {
+        rs_companion_edit(at, text->range.end, text->range.end, is_postfix ? ".get()" : ").get()");
+        return;
+    }
+    size_t arrow = rs_blanks_skip(at->file->text, at->file->size, text->range.end);
+    if (arrow + 2 > at->file->size || memcmp(at->file->text + arrow, "->", 2) != 0)
+        rs_companion_fail(at, element.arguments, node->range, "a macro's text reads an element");
+    else
+        rs_companion_edit(at, text->range.end, arrow + 2, ").get().");
+}
+
+/* The name in front of a call's arguments, behind namespaces. */
+static void rename_call(rs_companion_editing *at, const rs_syntax_node *node,
+                        const rs_syntax_declaration *called, const char *suffix)
+{
+    const rs_syntax_node *callee = written(node->children[0]);
+    const rs_syntax_range range = callee->range;
+    const size_t length = strlen(called->name);
+    size_t from = range.begin, word, size;
+    bool is_found = false;
+    if (rs_companion_is_text(at, range))
+        while (!is_found && rs_word_next(at->file->text, range.end, &from, &word, &size)) {
+            const size_t next = rs_blanks_skip(at->file->text, range.end, word + size);
+            is_found = size == length && memcmp(at->file->text + word, called->name, size) == 0 &&
+                       (next + 1 >= range.end || memcmp(at->file->text + next, "::", 2) != 0);
+        }
+    if (is_found)
+        rs_companion_edit(at, word + length, word + length, "%s", suffix);
+    else
+        rs_companion_fail(at, rs_fact_node_shape(at->frame, node).arguments | ~UINT64_C(0),
+                          node->range, "a macro's text calls a function that must be copied");
+}
+
+static const char *suffix_of(const rs_companion_copies *copies, const rs_fact_frame *frame);
+
+/* A copy's parameters are found by deduction, which does not add const. */
+static void make_const(rs_companion_editing *at, const rs_syntax_node *node,
+                       const rs_syntax_declaration *parameter, rs_fact_element element)
+{
+    const rs_syntax_node *text = written(node);
+    if ((element.shape != RS_SHAPE_POINTER && element.shape != RS_SHAPE_ELEMENT) ||
+        !parameter->type->of->is_const)
+        return;
+    if (!rs_companion_is_text(at, text->range)) {
+        rs_companion_fail(at, shape_of(at, node).arguments, node->range,
+                          "a macro's text gives an element to a function");
+        return;
+    }
+    rs_companion_edit(at, text->range.begin, text->range.begin, "restride_const(");
+    rs_companion_edit(at, text->range.end, text->range.end, ")");
+}
+
+static void edit_call(rs_companion_editing *at, const rs_companion_copies *copies,
+                      const rs_syntax_node *node)
+{
+    const rs_syntax_declaration *called = node->declaration;
+    const rs_fact_frame *entered = rs_map_get(&at->frame->calls, node);
+    if (called == NULL)
+        return;
+    if (called->is_method && !called->is_static && node->child_count > 0) {
+        const rs_fact_element object = shape_of(at, node->children[0]);
+        const bool is_assignment = strcmp(called->name, "operator=") == 0;
+        if (is_record(object) && !is_assignment)
+            read_value(at, node->children[0], false);
+        if (object.shape == RS_SHAPE_POINTER)
+            read_value(at, node->children[0], true);
+    }
+    for (size_t i = 1; i < node->child_count; i++)
+        if (is_record(shape_of(at, node->children[i])) &&
+            (entered == NULL || entered->parameters[i - 1].shape == RS_SHAPE_NONE))
+            read_value(at, node->children[i], false);
+    for (size_t i = 1; entered != NULL && i < node->child_count; i++)
+        make_const(at, node->children[i], entered->function->parameters[i - 1],
+                   entered->parameters[i - 1]);
+    if (entered != NULL && rs_companion_is_copied(entered))
+        rename_call(at, node, called, suffix_of(copies, entered));
+}
+
+static void edit_node(rs_companion_editing *at, const rs_companion_copies *copies,
+                      const rs_syntax_node *node, bool is_alone)
+{
+    if (node == NULL || at->problem->what != NULL || at->status != RESTRIDE_OK)
+        return;
+    if (node->kind == RS_NODE_DECLARE)
+        rs_companion_retype_variables(at, node, is_alone);
+    if (node->kind == RS_NODE_CALL)
+        edit_call(at, copies, node);
+    if (node->kind == RS_NODE_CONSTRUCT && node->child_count == 1 &&
+        is_record(shape_of(at, node->children[0])))
+        read_value(at, node->children[0], false);
+    if (node->kind == RS_NODE_IMPLICIT && node->conversion == RS_CONVERSION_LOAD &&
+        shape_of(at, node->children[0]).shape == RS_SHAPE_BITS)
+        read_value(at, node->children[0], false);
+    for (size_t i = 0; i < node->child_count; i++)
+        edit_node(at, copies, node->children[i],
+                  node->kind == RS_NODE_COMPOUND || node->kind == RS_NODE_CASE ||
+                      node->kind == RS_NODE_DEFAULT);
+}
+
+/* --- copies --- */
+
+bool rs_companion_is_copied(const rs_fact_frame *frame)
+{
+    for (size_t i = 0; i < frame->function->parameter_count; i++) {
+        const rs_fact_shape shape = frame->parameters[i].shape;
+        if (shape == RS_SHAPE_POINTER || shape == RS_SHAPE_ELEMENT || shape == RS_SHAPE_RECORD)
+            return true;
+    }
+    return false;
+}
+
+/* Of one text: instances of a template are. */
+static bool is_same_text(const rs_syntax_declaration *a, const rs_syntax_declaration *b)
+{
+    return a->name_range.file == b->name_range.file && a->name_range.begin == b->name_range.begin;
+}
+
+static bool is_same_copy(const rs_companion_copy *copy, const rs_fact_frame *frame)
+{
+    if (!is_same_text(copy->function, frame->function))
+        return false;
+    for (size_t i = 0; i < frame->function->parameter_count; i++)
+        if (copy->shapes[i] != frame->parameters[i].shape)
+            return false;
+    return true;
+}
+
+static const rs_companion_copy *find_copy(const rs_companion_copies *copies,
+                                          const rs_fact_frame *frame)
+{
+    for (size_t i = 0; i < copies->count; i++)
+        if (is_same_copy(&copies->at[i], frame))
+            return &copies->at[i];
+    return NULL;
+}
+
+static const char *suffix_of(const rs_companion_copies *copies, const rs_fact_frame *frame)
+{
+    const rs_companion_copy *copy = find_copy(copies, frame);
+    return copy == NULL ? "__asta" : copy->name + strlen(frame->function->name);
+}
+
+static bool is_same_edits(const rs_edits *a, const rs_edits *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->list[i].begin != b->list[i].begin || a->list[i].end != b->list[i].end ||
+            strcmp(a->list[i].text, b->list[i].text) != 0)
+            return false;
+    return true;
+}
+
+static char *make_name(const rs_companion_copies *copies, const rs_syntax_declaration *function)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    int others = 0;
+    for (size_t i = 0; i < copies->count; i++)
+        others += is_same_text(copies->at[i].function, function);
+    rs_text_format(&name, "%s__asta", function->name);
+    if (others > 0)
+        rs_text_format(&name, "%d", others + 1);
+    return rs_text_take(&name);
+}
+
+static restride_status append(rs_companion_copies *copies, const rs_fact_elements *facts,
+                              const rs_fact_frame *frame, rs_edits edits)
+{
+    if (copies->count == copies->capacity) {
+        const size_t wanted = copies->capacity == 0 ? 16 : 2 * copies->capacity;
+        rs_companion_copy *grown = realloc(copies->at, wanted * sizeof *grown);
+        if (grown == NULL) {
+            rs_edits_free(&edits);
+            return rs_fail_memory("copies of functions");
+        }
+        copies->at = grown;
+        copies->capacity = wanted;
+    }
+    rs_fact_shape *shapes = calloc(frame->function->parameter_count + 1, sizeof *shapes);
+    for (size_t i = 0; shapes != NULL && i < frame->function->parameter_count; i++)
+        shapes[i] = frame->parameters[i].shape;
+    char *name = make_name(copies, frame->function);
+    copies->at[copies->count++] = (rs_companion_copy){
+        frame->function, shapes, name, edits, "", frame->function == facts->kernel};
+    return shapes == NULL || name == NULL ? rs_fail_memory("copies of functions") : RESTRIDE_OK;
+}
+
+static restride_status edit_frame(const rs_companion_copies *copies, const rs_fact_elements *facts,
+                                  const rs_fact_frame *frame, rs_edits *edits, char *form,
+                                  rs_companion_problem *problem)
+{
+    const rs_syntax_declaration *function = frame->function;
+    const rs_syntax_range name = function->name_range;
+    rs_companion_editing at = {facts->tree, frame,   NULL,        function->range.file,
+                               edits,       problem, RESTRIDE_OK, ""};
+    if (name.file >= facts->tree->file_count || facts->tree->files[name.file].text == NULL ||
+        name.in_macro || function->range.in_macro || function->is_method) {
+        rs_companion_fail(&at, ~UINT64_C(0), function->range,
+                          function->is_method ? "a kernel or a function that is a method"
+                                              : "the function is a macro's text");
+        return RESTRIDE_OK;
+    }
+    at.file = &facts->tree->files[name.file];
+    edit_node(&at, copies, function->body, false);
+    rs_companion_retype_parameters(&at, function == facts->kernel);
+    rs_edits_sort(edits);
+    strcpy(form, at.form);
+    return at.status;
+}
+
+static restride_status add_frame(rs_companion_copies *copies, const rs_fact_elements *facts,
+                                 const rs_fact_frame *frame, rs_map *done,
+                                 rs_companion_problem *problem)
+{
+    if (rs_map_get(done, frame) != NULL)
+        return RESTRIDE_OK;
+    if (!rs_map_set(done, frame, (void *)1))
+        return rs_fail_memory("copies of functions");
+    restride_status status = RESTRIDE_OK;
+    size_t position = 0;
+    const rs_fact_frame *entered;
+    while (status == RESTRIDE_OK && problem->what == NULL &&
+           (entered = rs_map_next(&frame->calls, &position)) != NULL)
+        status = add_frame(copies, facts, entered, done, problem);
+    if (status != RESTRIDE_OK || problem->what != NULL || !rs_companion_is_copied(frame))
+        return status;
+    rs_edits edits = {NULL, 0, 0};
+    char form[sizeof copies->at->form] = "";
+    status = edit_frame(copies, facts, frame, &edits, form, problem);
+    const rs_companion_copy *same = find_copy(copies, frame);
+    if (problem->what == NULL && same != NULL && !is_same_edits(&same->edits, &edits))
+        *problem = (rs_companion_problem){~UINT64_C(0), frame->function->range,
+                                          "instances of a template need different copies"};
+    if (status != RESTRIDE_OK || problem->what != NULL || same != NULL) {
+        rs_edits_free(&edits);
+        return status;
+    }
+    status = append(copies, facts, frame, edits);
+    if (status == RESTRIDE_OK)
+        strcpy(copies->at[copies->count - 1].form, form);
+    return status;
+}
+
+void rs_companion_copies_drop(rs_companion_copies *copies, size_t count)
+{
+    while (copies->count > count) {
+        rs_companion_copy *last = &copies->at[--copies->count];
+        free((void *)last->shapes);
+        free(last->name);
+        rs_edits_free(&last->edits);
+    }
+}
+
+restride_status rs_companion_copies_add(rs_companion_copies *copies, const rs_fact_elements *facts,
+                                        rs_companion_problem *problem)
+{
+    const size_t count = copies->count;
+    rs_map done = RS_MAP_EMPTY;
+    *problem = (rs_companion_problem){0, {0, 0, 0, false}, NULL};
+    const restride_status status = add_frame(copies, facts, facts->frames[0], &done, problem);
+    rs_map_free(&done);
+    if (status != RESTRIDE_OK || problem->what != NULL)
+        rs_companion_copies_drop(copies, count);
+    return status;
+}
+
+void rs_companion_copies_free(rs_companion_copies *copies)
+{
+    rs_companion_copies_drop(copies, 0);
+    free(copies->at);
+    *copies = (rs_companion_copies){NULL, 0, 0};
+}

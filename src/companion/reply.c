@@ -1,0 +1,226 @@
+/* See reply.h. */
+#include "companion/reply.h"
+
+#include "base/json.h"
+#include "companion/companion.h"
+#include "layout/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const rs_companion_request *request;
+    rs_companion_layout layout;
+    json_t *reply;
+    rs_syntax *tree;
+    rs_companion companion;
+} replying;
+
+static restride_status put(json_t *object, const char *key, json_t *value)
+{
+    return value == NULL || json_object_set_new(object, key, value) != 0
+               ? rs_fail_memory("the rewriter's reply")
+               : RESTRIDE_OK;
+}
+
+static restride_status put_place(const replying *at, json_t *object, rs_syntax_range range,
+                                 const char *what)
+{
+    const char *file =
+        range.file < at->tree->file_count ? at->tree->files[range.file].path : at->request->path;
+    restride_status status = put(object, "reason", rs_json_string(what));
+    if (status == RESTRIDE_OK)
+        status = put(object, "file", rs_json_string(file));
+    return status == RESTRIDE_OK
+               ? put(object, "line", json_integer((json_int_t)rs_syntax_line(at->tree, range)))
+               : status;
+}
+
+/* --- layouts --- */
+
+static bool read_layout(const char *text, rs_companion_layout *layout)
+{
+    size_t tile = 0, again = 0;
+    int end = -1;
+    layout->group = 1;
+    if (strcmp(text, "i f") == 0 || strcmp(text, "f i") == 0) {
+        layout->tile = text[0] == 'i';
+        return true;
+    }
+    if (sscanf(text, "i/%zu f i%%%zu%n", &tile, &again, &end) != 2 || end < 0 ||
+        text[end] != '\0' || tile != again)
+        return false;
+    layout->tile = tile;
+    return tile >= 1 && (tile & (tile - 1)) == 0 && tile <= RS_LAYOUT_MOST_TILE;
+}
+
+/* What the request says of an argument, or NULL. */
+static const char *layout_of(const json_t *layouts, const rs_syntax_declaration *kernel,
+                             const rs_syntax_declaration *argument)
+{
+    rs_text name = RS_TEXT_EMPTY;
+    rs_text_format(&name, "%s.%s", kernel->name, argument->name);
+    const char *found = name.failed ? NULL : rs_json_string_of(layouts, name.data);
+    rs_text_free(&name);
+    return found != NULL ? found : rs_json_string_of(layouts, argument->name);
+}
+
+static bool wants(void *context, const rs_syntax_declaration *kernel,
+                  const rs_syntax_declaration *argument)
+{
+    const replying *at = context;
+    rs_companion_layout own = {1, 1};
+    const char *text = layout_of(at->request->layouts, kernel, argument);
+    if (text == NULL)
+        return at->request->tile > 0;
+    return read_layout(text, &own) && own.tile != 1;
+}
+
+/* One layout for all: the accessors of a structure know one. */
+static restride_status choose_layout(replying *at, const char **problem)
+{
+    const char *name;
+    json_t *value;
+    rs_companion_layout one;
+    bool has_one = at->request->tile > 0;
+    at->layout = (rs_companion_layout){has_one ? at->request->tile : 1, 1};
+    if (has_one && (at->request->tile & (at->request->tile - 1)) != 0)
+        *problem = "Tiles of CUDA C++ are powers of two.";
+    json_object_foreach((json_t *)at->request->layouts, name, value)
+    {
+        if (!json_is_string(value) || !read_layout(json_string_value(value), &one))
+            *problem = "Layouts of CUDA C++ are \"i f\", \"f i\" and \"i/T f i%T\", T a power of "
+                       "two.";
+        else if (one.tile != 1 && has_one && one.tile != at->layout.tile)
+            *problem = "Arguments of CUDA C++ get one layout: give one, in runs of their own.";
+        else if (one.tile != 1)
+            at->layout = one;
+        has_one |= one.tile != 1;
+    }
+    return RESTRIDE_OK;
+}
+
+/* --- kernels --- */
+
+static restride_status add_argument(const replying *at, const rs_companion_kernel *kernel,
+                                    size_t which, json_t *list, size_t extent)
+{
+    const rs_syntax_declaration *argument = kernel->kernel->parameters[which];
+    const bool is_transformed = (kernel->transformed >> which & 1) != 0;
+    rs_text layout = RS_TEXT_EMPTY;
+    rs_companion_layout_write(&layout, &at->layout);
+    json_t *entry =
+        json_pack("{s:I, s:s, s:s, s:s, s:s}", "index", (json_int_t)which, "name", argument->name,
+                  "type", argument->type->name, "status", is_transformed ? "transformed" : "kept",
+                  "layout", is_transformed && !layout.failed ? layout.data : "i f");
+    rs_text_free(&layout);
+    if (entry == NULL || json_array_append_new(list, entry) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    if (!is_transformed) {
+        const struct rs_companion_reason *reason = &kernel->reasons[which];
+        return put_place(at, entry, reason->what == NULL ? argument->range : reason->range,
+                         reason->what == NULL ? "no other layout is wanted" : reason->what);
+    }
+    restride_status status = put(entry, "tile", json_integer((json_int_t)at->layout.tile));
+    return status == RESTRIDE_OK
+               ? put(entry, "extent_argument",
+                     json_integer((json_int_t)kernel->kernel->parameter_count + (json_int_t)extent))
+               : status;
+}
+
+static restride_status add_kernel(const replying *at, const rs_companion_kernel *kernel,
+                                  json_t *kernels)
+{
+    json_t *arguments = json_array();
+    json_t *entry = json_pack("{s:s, s:o}", "name", kernel->kernel->name, "arguments", arguments);
+    size_t extent = 0;
+    if (entry == NULL || json_array_append_new(kernels, entry) != 0)
+        return rs_fail_memory("the rewriter's reply");
+    restride_status status = RESTRIDE_OK;
+    if (kernel->transformed != 0)
+        status = put(entry, "second", json_sprintf("%s__asta", kernel->kernel->name));
+    for (size_t i = 0; i < 64 && status == RESTRIDE_OK; i++) {
+        if ((kernel->found >> i & 1) != 0)
+            status = add_argument(at, kernel, i, arguments, extent);
+        extent += kernel->transformed >> i & 1;
+    }
+    return status;
+}
+
+static restride_status describe(replying *at)
+{
+    json_t *kernels = json_array();
+    restride_status status = put(at->reply, "kernels", kernels);
+    for (size_t i = 0; i < at->companion.kernel_count && status == RESTRIDE_OK; i++)
+        status = add_kernel(at, &at->companion.kernels[i], kernels);
+    if (status == RESTRIDE_OK && at->companion.text.size > 0) {
+        json_t *text = json_stringn(at->companion.text.data, at->companion.text.size);
+        if (text == NULL)
+            return put(at->reply, "error", rs_json_string("The source is not a text in UTF-8."));
+        status = put(at->reply, "source", text);
+    }
+    return status;
+}
+
+/* The first error that the compiler has. */
+static restride_status refuse_source(const replying *at)
+{
+    for (size_t i = 0; i < at->tree->problem_count; i++) {
+        const rs_syntax_problem *one = &at->tree->problems[i];
+        if (!one->is_error)
+            continue;
+        restride_status status = put(at->reply, "reason", rs_json_string(one->message));
+        if (status == RESTRIDE_OK)
+            status = put(at->reply, "file",
+                         rs_json_string(one->path == NULL ? at->request->path : one->path));
+        return status == RESTRIDE_OK ? put(at->reply, "line", json_integer((json_int_t)one->line))
+                                     : status;
+    }
+    return put(at->reply, "reason", rs_json_string("clang found an error"));
+}
+
+static restride_status answer(replying *at)
+{
+    rs_invocation invocation;
+    const rs_invocation_request how = {.path = at->request->path,
+                                       .text = at->request->text,
+                                       .size = at->request->size,
+                                       .language = RS_SYNTAX_CUDA,
+                                       .options = at->request->options,
+                                       .option_count = at->request->option_count};
+    restride_status status = rs_invocation_make(&invocation, &how);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = rs_syntax_read(&at->tree, &invocation);
+    rs_invocation_free(&invocation);
+    if (status == RESTRIDE_OK && at->tree->error_count > 0)
+        return refuse_source(at);
+    if (status == RESTRIDE_OK)
+        status = rs_companion_make(&at->companion, at->tree, &how, &at->layout, wants, at);
+    return status == RESTRIDE_OK ? describe(at) : status;
+}
+
+restride_status rs_companion_reply(const rs_companion_request *request, json_t **reply)
+{
+    replying at = {.request = request, .reply = json_object()};
+    const char *problem = NULL;
+    *reply = NULL;
+    if (at.reply == NULL)
+        return rs_fail_memory("the rewriter's reply");
+    restride_status status = choose_layout(&at, &problem);
+    if (status == RESTRIDE_OK && problem != NULL) {
+        status = put(at.reply, "error", rs_json_string(problem));
+        if (status == RESTRIDE_OK)
+            status = put(at.reply, "bad_request", json_true());
+    } else if (status == RESTRIDE_OK) {
+        status = answer(&at);
+    }
+    rs_companion_free(&at.companion);
+    rs_syntax_free(at.tree);
+    if (status == RESTRIDE_OK)
+        *reply = at.reply;
+    else
+        json_decref(at.reply);
+    return status;
+}

@@ -1,0 +1,242 @@
+#!/usr/bin/python3
+"""companion.py --rewriter PROGRAM COMPILER...: kernels with both forms run on the host, byte by byte; what is kept, and where.
+
+Each kernel of ACCEPTED must be transformed, and its second form must do what the first does. Each of REFUSED would do something
+else if it were transformed: it must be kept, with the line of the `// HERE` and the words behind it.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+RECORDS = """
+struct Vec { float x, y, z; __device__ float dot(const Vec &o) const { return x * o.x + y * o.y + z * o.z; } };
+struct Big { float e[5]; };
+struct Body {
+    float x, y;
+    int id, hits;
+    Vec v;
+    float w[4];
+    Big big;
+    unsigned low : 4, high : 12, rest : 16;
+    __device__ float energy() const { return x * x + w[1] * w[1]; }
+};
+__device__ inline Body operator+(const Body &l, const Body &r) { Body s = l; s.x += r.x; s.id ^= r.id; s.big.e[2] += r.w[3]; return s; }
+"""
+
+# Helpers before the kernels; each kernel gets (Body *a, const Body *b, int n) and i, one thread's element.
+HELPERS = """
+__device__ void move(Body *q, float by) { q->x += by; q->v.y -= by; q->hits++; }
+__device__ void reset(Body &r, const Body &from) { r.x = from.y; r.w[2] = from.w[from.id & 3]; }
+__device__ void twice(Body *q, float by) { move(q, by); move(&q[0], by); }
+__device__ void bump(float &f, int *c) { f += 2; *c += 1; }
+__device__ float by_value(Body v) { v.x += 1; return v.x + v.big.e[4]; }
+__device__ float read_only(const Body &v) { return v.x * v.w[v.id & 3]; }
+
+template <class T> __device__ void exchange(T *l, T &r) { T t = *l; *l = r; r = t; }
+template <class P> __device__ float first(P p, int i) { return p[i].x + p->y; }
+template <class T> __device__ float through(const T &r) { return r.y; }
+namespace deep { namespace er { __device__ int count(Body q[], int i) { return q[i].hits++; } } }
+"""
+
+ACCEPTED = {
+    "members": "a[i].x = b[i].y; a[i].id += b[i].hits; a[i].w[i & 3] = b[i].v.z; a[i].big.e[2] += 1;",
+    "copies": "Body t = b[i]; a[i] = t; a[i].x = t.y;",
+    "auto_copies": "auto t = a[i]; a[i].x = 7; a[i].y = t.x;",
+    "assigned": "Body t; t = b[i]; t.x += 1; a[i] = t; Body u = t; u = a[i]; a[i].y = u.y;",
+    "between": "a[i] = b[i]; a[i] = a[i];",
+    "reference": "Body &r = a[i]; r.x = 3; r.id = b[i].id; a[i].y = r.x;",
+    "const_reference": "const Body &r = a[i]; a[i].x = 5; a[i].y = r.x;",
+    "auto_reference": "auto &r = a[i]; const auto &c = b[i]; r.x = c.y; r.hits = r.id;",
+    "member_reference": "Vec &v = a[i].v; v.x = 1; const Big &g = b[i].big; a[i].y = g.e[3]; float &f = a[i].w[2]; f += 4;",
+    "pointer": "Body *q = a + i; const Body *c = &b[i]; q->x = c->y; (*q).y = (*c).x; q[0].id = 3; *q = *c;",
+    "several": "Body *q = a + i, t = b[i], *r = &a[i]; q->x = t.y; r->y += q->x;",
+    "loop": "if (i == 0) for (Body *q = a; q < a + n; ++q) { q->x += 1; q->hits = (int)(q - a); }",
+    "backwards": "if (i == 0) { Body *q = a + n; while (q != a) { --q; q->y = (q - 0)->x; } }",
+    "null": "Body *q = nullptr; if (i & 1) q = a + i; if (q) q->x = 1; if (q == nullptr) a[i].y = 2;",
+    "address": "atomicAdd(&a[i].x, b[i].y); int *h = &a[i].hits; *h = *h + 1; atomicAdd(&(a + i)->id, 2);",
+    "choice": "Body *q = i & 1 ? a + i : &a[i]; q->x = (i & 1 ? b[i] : a[i]).y; a[i].y = i & 2 ? b[i].x : 0;",
+    "helpers": "move(a + i, 2); twice(&a[i], 1); reset(a[i], b[i]); bump(a[i].y, &a[i].hits); a[i].id = deep::er::count(a, i);",
+    "values": "a[i].x = by_value(b[i]) + read_only(b[i]) + a[i].energy() + (a + i)->energy() + b[i].v.dot(a[i].v);",
+    "operators": "Body t = a[i] + b[i]; a[i] = t + b[i];",
+    "templates": "Body t = b[i]; exchange(a + i, t); a[i].x += first(b, i) + first(a, i) + through(b[i]) + through(t); exchange(a + i, a[i]);",
+    "bits": "a[i].low = b[i].high; auto l = a[i].high; a[i].high = 5; a[i].rest += l; a[i].high++;",
+    "shared": "__shared__ Body s[4]; s[i & 3] = a[i]; s[i & 3].x += 1; a[i] = s[i & 3];",
+    "comma": "int k = 0; for (Body *q = a; k < 1; k++, q++) q[i].x += k; a[i].x++, a[i].y--;",
+    "conditional_text": "a[i].x = 1;\\n#if 1\\n a[i].y = b[i].x;\\n#endif\\n",
+    "comment": "/* sizeof(a) isn't asked */ a[i].x = sizeof(Body); // decltype(a[i]) 'a",
+}
+
+KEPT = {
+    "sizeof": ("a[i].x = sizeof(*a); // HERE", "the type or the size"),
+    "sizeof_type": ("char buffer[sizeof a[0]]; buffer[0] = 1; // HERE", "the type or the size"),
+    "decltype": ("decltype(*a) r = a[i]; r.x = 1; // HERE", "the type or the size"),
+    "cast": ("float *f = (float *)a; f[i] = 1; // HERE", "cast"),
+    "cast_reference": ("float f = (float &)a[i]; keep = f; // HERE", "cast"),
+    "stored": ("where = a + i; // HERE", "stored in memory"),
+    "stored_in_array": ("Body *list[2]; list[0] = a; keep = list[0]->x; // HERE", "pointer"),
+    "array_pointer": ("float *f = a[i].w; keep = f[1]; // HERE", "array"),
+    "next_member": ("float *f = &a[i].x; f[1] = 2; // HERE", "used as an array"),
+    "pointer_to_pointer": ("Body **q = &a; keep = (*q)->x; // HERE", "address of a pointer"),
+    "two_sources": ("Body t; Body *q = &t; if (i) q = a; keep = q->x; // HERE", "another pointer|different kinds"),
+    "lambda": ("auto f = [=] { return a[i].x; }; keep = f(); // HERE", "lambda"),
+    "inactive": ("a[i].x = 1;\\n#ifdef OTHER\\n keep = a[i].y; // HERE\\n#endif\\n", "conditional text"),
+    "macro_value": ("Body t = ELEMENT(i); keep = t.x; // HERE", "macro"),
+    "unknown_function": ("elsewhere(a); // HERE", "without a body"),
+    "changing_method": ("a[i].change(); // HERE", "method"),
+    "returned": ("give(a, i)->x = 1; // HERE", "returns"),
+    "from_memory": ("keep = where->x + a[i].x; // HERE", "memory holds pointers"),
+    "inline_assembly": ("asm(\"\" :: \"l\"(a)); // HERE", "pointer"),
+    "volatile_place": ("volatile Body *q = a + i; q->x = 1; // HERE", "words"),
+}
+
+REFUSED_HEAD = """
+struct Body { float x, y, w[4]; int id; __device__ void change() { x = 1; } };
+__device__ float keep;
+__device__ Body *where;
+__device__ void elsewhere(Body *q);
+__device__ Body *give(Body *q, int i) { return q + i; } // RETURNS
+#define ELEMENT(i) a[i]
+"""
+
+SHIM = """
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+struct Index { unsigned x, y, z; };
+static Index threadIdx, blockIdx, blockDim = {32, 1, 1}, gridDim = {1, 1, 1};
+template <class T> static T atomicAdd(T *p, T v) { T old = *p; *p += v; return old; }
+"""
+
+DRIVER = """
+static unsigned long long state = %(seed)d;
+static unsigned next() { state = state * 6364136223846793005ull + 1442695040888963407ull; return (unsigned)(state >> 40); }
+static Body draw() {
+    Body b;
+    memset(&b, 0, sizeof b);
+    b.x = next() %% 100; b.y = next() %% 100; b.id = next() %% 64; b.hits = next() %% 64;
+    b.v = Vec{float(next() %% 10), float(next() %% 10), float(next() %% 10)};
+    for (float &f : b.w) f = next() %% 100;
+    for (float &f : b.big.e) f = next() %% 100;
+    b.low = next(); b.high = next(); b.rest = next();
+    return b;
+}
+template <class F> struct Array {
+    int n;
+    unsigned char *bytes;
+    Array(const Body *from, int count) : n(count), bytes((unsigned char *)calloc(n + 64, sizeof(Body))) {
+        for (int i = 0; i < n; i++) pointer()[i] = from[i];
+    }
+    ~Array() { free(bytes); }
+    restride_pointer<Body, F> pointer() { return restride_pointer<Body, F>((Body *)bytes, extent()); }
+    restride_extent extent() const { return restride_extent{n, 0}; }
+    bool equals(const Body *other) {
+        for (int i = 0; i < n; i++) { Body one = pointer()[i].get(); if (memcmp(&one, other + i, sizeof one)) return false; }
+        return true;
+    }
+};
+template <class F, class Original, class Second> static int compare(const char *name, int n, Original original, Second second) {
+    Body *a = new Body[n], *b = new Body[n];
+    for (int i = 0; i < n; i++) { a[i] = draw(); b[i] = draw(); }
+    Array<F> x(a, n), y(b, n);
+    for (int t = 0; t < n; t++) { threadIdx.x = t %% 32; blockIdx.x = t / 32; original(a, b, n); }
+    for (int t = 0; t < n; t++) { threadIdx.x = t %% 32; blockIdx.x = t / 32; second((Body *)x.bytes, (const Body *)y.bytes, n, x.extent(), y.extent()); }
+    const int wrong = !x.equals(a) || !y.equals(b);
+    if (wrong) printf("%%s: another result for %%d elements\\n", name, n);
+    delete[] a;
+    delete[] b;
+    return wrong;
+}
+int main() {
+    int wrong = 0;
+    %(calls)s
+    return wrong;
+}
+"""
+
+
+def kernel(name, body):
+    return "__global__ void k_%s(Body *a, const Body *b, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;\n    %s\n}\n" % (
+        name, body.replace("\\n", "\n"))
+
+
+def rewrite(program, path, layout="i/32 f i%32", options=()):
+    command = [program, path, "--json", "--layout", "a: " + layout, "--layout", "b: " + layout, "--", *options]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise SystemExit("%s: %s" % (path, answer.stderr))
+    reply = json.loads(answer.stdout)
+    if "kernels" not in reply:
+        raise SystemExit("%s: %s" % (path, reply))
+    return reply
+
+
+def arguments(reply):
+    return {"%s.%s" % (k["name"], a["name"]): a for k in reply["kernels"] for a in k["arguments"]}
+
+
+def run(reply, names, compiler, folder):
+    calls = []
+    for name in names:
+        for form, n in (("full", 128), ("ragged", 100), ("ragged_large", 33), ("full_large", 64)):
+            calls.append('wrong |= compare<restride_%s>("%s", %d, k_%s, k_%s__asta<restride_%s>);' % (form, name, n, name, name, form))
+    program, path = os.path.join(folder, "both"), os.path.join(folder, "both.cpp")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(SHIM + reply["source"] + "\n" + DRIVER % {"seed": 7, "calls": "\n    ".join(calls)})
+    subprocess.run([compiler, "-std=c++14", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", path, "-o", program], check=True)
+    answer = subprocess.run([program], capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise SystemExit("%s: %s%s" % (compiler, answer.stdout, answer.stderr))
+
+
+def check_accepted(program, compilers, folder):
+    path = os.path.join(folder, "accepted.cu")
+    source = RECORDS + HELPERS + "".join(kernel(name, body) for name, body in ACCEPTED.items())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    for layout in ("i/32 f i%32", "f i", "i/8 f i%8"):
+        reply = rewrite(program, path, layout)
+        found = arguments(reply)
+        kept = [one for one in found.items() if one[1]["status"] != "transformed"]
+        if kept:
+            raise SystemExit("\n".join("%s: kept: line %s: %s" % (name, one["line"], one["reason"]) for name, one in kept))
+        at = iter(reply["source"])
+        if not all(letter in at for letter in source):
+            raise SystemExit("the companion is not the original with insertions")
+        for compiler in compilers:
+            run(reply, list(ACCEPTED), compiler, folder)
+    print("%d kernels agree in 3 layouts, 4 forms each" % len(ACCEPTED))
+
+
+def check_refused(program, folder):
+    path, wrong = os.path.join(folder, "refused.cu"), []
+    for name, (body, words) in KEPT.items():
+        source = REFUSED_HEAD + kernel(name, body)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        one = arguments(rewrite(program, path))["k_" + name + ".a"]
+        lines = [i for i, line in enumerate(source.splitlines(), 1) if "// HERE" in line or (name == "returned" and "RETURNS" in line)]
+        if one["status"] != "kept" or one["line"] not in lines or not re.search(words, one["reason"]):
+            wrong.append("%s: %s" % (name, one))
+    if wrong:
+        raise SystemExit("\n".join(wrong))
+    print("%d kernels are kept, each with its line" % len(KEPT))
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--rewriter", required=True)
+    options.add_argument("compilers", nargs="*")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        check_refused(given.rewriter, folder)
+        check_accepted(given.rewriter, [c for c in given.compilers if "NOTFOUND" not in c], folder)
+
+
+main()
