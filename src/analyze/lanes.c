@@ -297,6 +297,21 @@ static json_t *text_of(void (*print)(rs_text *text, const rs_judge_layout *layou
     return value;
 }
 
+/* What lanes do in the further uses of an array, each once. */
+static json_t *other_lanes(const rs_judge_kernel *kernel, int k)
+{
+    json_t *also = json_array();
+    bool told[RS_LANES_UNKNOWN + 1] = {false};
+    told[kernel->arguments[k].lanes] = true;
+    for (int u = k + 1; u < kernel->argument_count && kernel->arguments[u].continues; u++) {
+        const rs_judge_lanes lanes = kernel->arguments[u].lanes;
+        if (!told[lanes])
+            json_array_append_new(also, json_string(rs_judge_lanes_text(lanes)));
+        told[lanes] = true;
+    }
+    return also;
+}
+
 static json_t *describe_judgement(const rs_kernel_lanes *lanes, int k, const rs_judgement *found)
 {
     static const char *const names[] = {"one",    "group", "within", "same",
@@ -305,10 +320,11 @@ static json_t *describe_judgement(const rs_kernel_lanes *lanes, int k, const rs_
     json_t *candidates = json_array();
     const int touched = rs_judge_touched(&lanes->kernel, k);
     for (int c = 0; c < found->candidates; c++)
-        json_array_append_new(candidates,
-                              json_pack("{s:o, s:f}", "layout",
-                                        text_of(rs_judge_layout_print, &found->layouts[c]), "gain",
-                                        found->gains[c]));
+        json_array_append_new(
+            candidates, json_pack("{s:o, s:o, s:f}", "layout",
+                                  text_of(rs_judge_layout_print, &found->layouts[c]), "meaning",
+                                  text_of(rs_judge_layout_explain, &found->layouts[c]), "gain",
+                                  found->gains[c]));
     json_t *entry = json_pack(
         "{s:s, s:i, s:i, s:s, s:s, s:o, s:o, s:f, s:s, s:f, s:f, s:f, s:o}", "array", a->name,
         "element", a->element, "touched", touched, "class", names[a->lanes], "lanes",
@@ -320,6 +336,10 @@ static json_t *describe_judgement(const rs_kernel_lanes *lanes, int k, const rs_
         json_object_set_new(entry, "record", json_integer(lanes->flat[k]));
     if (a->group > 1)
         json_object_set_new(entry, "group", json_integer(a->group));
+    json_t *also = other_lanes(&lanes->kernel, k);
+    if (json_array_size(also) > 0)
+        json_object_set(entry, "also", also);
+    json_decref(also);
     return entry;
 }
 

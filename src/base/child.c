@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +114,58 @@ restride_status rs_child_run(char *const arguments[], const char *input, size_t 
     for (int i = 0; i < STREAMS; i++)
         if (streams[i] != NULL)
             fclose(streams[i]);
+    return status;
+}
+
+/* ---- work in a copy ---- */
+
+static void write_all(int descriptor, const rs_text *text)
+{
+    size_t written = 0;
+    ssize_t more = 1;
+    while (written < text->size && more > 0) {
+        more = write(descriptor, text->data + written, text->size - written);
+        written += more > 0 ? (size_t)more : 0;
+    }
+    _exit(written == text->size && !text->failed ? 0 : 1);
+}
+
+static void do_in_child(rs_child_work *work, void *context, unsigned seconds, int descriptor)
+{
+    const struct rlimit none = {0, 0}, some = {seconds, seconds};
+    rs_text output = RS_TEXT_EMPTY;
+    setrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_CPU, &some);
+    signal(SIGALRM, SIG_DFL);
+    alarm(2 * seconds); /* where it waits */
+    if (work(context, &output) != RESTRIDE_OK)
+        _exit(1);
+    write_all(descriptor, &output);
+}
+
+restride_status rs_child_do(rs_child_work *work, void *context, unsigned seconds, rs_text *output)
+{
+    int ends[2], state = -1;
+    rs_text read = RS_TEXT_EMPTY;
+    if (pipe(ends) != 0)
+        return rs_fail(RESTRIDE_IO, "A pipe could not be made: %s.", strerror(errno));
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        do_in_child(work, context, seconds, ends[1]);
+    }
+    close(ends[1]);
+    restride_status status =
+        child < 0 ? rs_fail(RESTRIDE_IO, "A process could not be made: %s.", strerror(errno))
+                  : rs_text_read_descriptor(&read, ends[0], "a child process");
+    close(ends[0]);
+    while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR)
+        ;
+    if (status == RESTRIDE_OK && (!WIFEXITED(state) || WEXITSTATUS(state) != 0))
+        status = rs_fail(RESTRIDE_UNSUPPORTED, "A process ended before its work was done.");
+    if (status == RESTRIDE_OK && read.size > 0)
+        rs_text_add(output, read.data, read.size);
+    rs_text_free(&read);
     return status;
 }
 

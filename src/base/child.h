@@ -1,4 +1,5 @@
-/* Child processes: a program run without a shell, text in, text out; and whether one still runs. */
+/* Child processes: a program run without a shell, text in, text out; work in a copy of this
+ * process; and whether one still runs. */
 #ifndef RS_BASE_CHILD_H
 #define RS_BASE_CHILD_H
 
@@ -11,6 +12,16 @@
  */
 restride_status rs_child_run(char *const arguments[], const char *input, size_t input_size,
                              rs_text *output, rs_text *errors, int *exit_status);
+
+/* Work that may crash or never end; what it returns is lost, but for whether it is RESTRIDE_OK. */
+typedef restride_status rs_child_work(void *context, rs_text *output);
+
+/*
+ * Does work in a copy of this process, for at most so many seconds, and adds its output.
+ * RESTRIDE_UNSUPPORTED, with nothing added, when it did not end as it should. The work must need no
+ * thread of this process.
+ */
+restride_status rs_child_do(rs_child_work *work, void *context, unsigned seconds, rs_text *output);
 
 /* ---- whether a process still runs, told from a later one of the same number ---- */
 

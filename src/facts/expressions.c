@@ -243,10 +243,9 @@ static rs_fact_value read_conditional(rs_fact_walk *walk, const rs_syntax_node *
 /* A record that is made of another one, member by member, is a copy of it. */
 static rs_fact_value read_construct(rs_fact_walk *walk, const rs_syntax_node *node)
 {
-    rs_fact_value value = rs_fact_other();
     if (node->child_count != 1)
         return rs_fact_list(walk, node, 0);
-    value = rs_fact_expression(walk, node->children[0]);
+    rs_fact_value value = rs_fact_expression(walk, node->children[0]);
     if (value.kind != RS_FACT_ELEMENT)
         return value;
     value.is_copy = value.is_memory;

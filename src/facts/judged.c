@@ -113,8 +113,10 @@ static rs_judge_lanes find_lanes(const rs_fact_accesses *facts, const rs_fact_ac
     const rs_fact_form *index = &access->index;
     const long long step = rs_form_lane_step(index);
     long long span;
-    if (access->is_inner_lane)
-        return RS_LANES_WITHIN;
+    if (access->is_inner_lane && !index->is_data)
+        return !index->some_lane && rs_form_distinct(index, &span) <= RS_FORM_LANES / 2
+                   ? RS_LANES_WITHIN
+                   : RS_LANES_UNKNOWN;
     if (index->is_data)
         return RS_LANES_GATHER;
     if (rs_form_is_uniform(index))
@@ -267,6 +269,7 @@ static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
     const rs_syntax_declaration *declared = facts->kernel->parameters[parameter];
     const int first = kernel->argument_count;
     double heaviest = -1;
+    bool is_large = false; /* with more members than are counted */
     for (int kind = 0; kind <= RS_LANES_UNKNOWN; kind++)
         for (int writes = 0, reader = -1; writes < 2; writes++) {
             if (kernel->argument_count == RS_JUDGE_MOST_ARGUMENTS)
@@ -278,6 +281,7 @@ static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
             if (weight <= 0)
                 continue;
             add_leaves(&at, declared->type->of, 0);
+            is_large |= a->field_count == RS_JUDGE_MOST_FIELDS;
             if (reader >= 0 && has_same_fields(&kernel->arguments[reader], a)) {
                 kernel->arguments[reader].writes = true;
                 continue;
@@ -290,7 +294,7 @@ static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
         kernel->arguments[kernel->argument_count++] = make_use(declared, RS_LANES_UNKNOWN);
     for (int k = first; k < kernel->argument_count; k++) {
         kernel->arguments[k].continues = k > first;
-        if (is_unknown(facts, parameter))
+        if (is_large || is_unknown(facts, parameter))
             kernel->arguments[k].lanes = RS_LANES_UNKNOWN;
     }
 }

@@ -262,11 +262,19 @@ static bool is_crowded(const judging *j)
     return j->kernel->threads == 0 || warps > FEW_WARPS;
 }
 
-/*
- * AoS first. Nothing else where lanes share elements or are not known, and where elements are
- * small: such accesses are nearly whole lines already. Lanes that walk or have groups tear tiles
- * apart unless the group is the tile's element.
- */
+/* Whether no other layout is for an array: lanes share elements or are not known, or elements are
+ * small, so that such accesses are nearly whole lines already. */
+static bool is_left(const judging *j, int k)
+{
+    const rs_judge_argument *a = &j->kernel->arguments[k];
+    bool whole = touched_bytes(a) >= a->element, small = a->element <= SMALL_ELEMENT;
+    return a->is_fixed || a->lanes == RS_LANES_UNKNOWN || a->lanes == RS_LANES_WITHIN ||
+           (whole && small) || (a->lanes == RS_LANES_SAME && is_crowded(j)) ||
+           torn_part(j, k) > most_torn;
+}
+
+/* AoS first. Lanes that walk or have groups tear tiles apart unless the group is the tile's
+ * element. */
 static void offer_layouts(judging *j, int k)
 {
     enum { TILES = 4 };
@@ -276,8 +284,7 @@ static void offer_layouts(judging *j, int k)
     bool whole = touched_bytes(a) >= a->element, small = a->element <= SMALL_ELEMENT;
     bool same = a->lanes == RS_LANES_SAME;
     offer(j, k, rs_judge_aos);
-    if (a->is_fixed || a->lanes == RS_LANES_UNKNOWN || a->lanes == RS_LANES_WITHIN ||
-        (whole && small) || (same && is_crowded(j)) || torn_part(j, k) > most_torn)
+    if (is_left(j, k))
         return;
     if (groups && !small && a->group > 1 && a->group <= MOST_GROUP)
         offer(j, k, (rs_judge_layout){.tile = TILE, .group = a->group});
@@ -352,7 +359,7 @@ static void describe(const judging *j, const int chosen[], int k, rs_judgement *
 }
 
 /* The judge's own view of a kernel. */
-static void begin(judging *j)
+static void join_uses(judging *j)
 {
     rs_judge_kernel *kernel = j->kernel;
     for (int k = 0; k < kernel->argument_count; k += count_uses(kernel, k))
@@ -362,23 +369,38 @@ static void begin(judging *j)
     for (int k = 0; k < kernel->argument_count; k++)
         if (is_vague(&kernel->arguments[k]))
             j->near_kernel->arguments[k].lanes = RS_LANES_ONE;
-    for (int k = 0; k < kernel->argument_count; k += count_uses(kernel, k))
-        offer_layouts(j, k);
+}
+
+static void end(judging *j)
+{
+    free(j == NULL ? NULL : j->kernel); /* and near_kernel, which is behind it */
+    free(j);
+}
+
+static judging *begin(const rs_judge_kernel *kernel, const rs_judge_device *device)
+{
+    judging *j = calloc(1, sizeof *j);
+    rs_judge_kernel *own = malloc(2 * sizeof *own);
+    if (j == NULL || own == NULL) {
+        free(j);
+        free(own);
+        return NULL;
+    }
+    own[0] = *kernel;
+    *j = (judging){.kernel = &own[0], .near_kernel = &own[1], .device = device};
+    join_uses(j);
+    return j;
 }
 
 restride_status rs_judge(const rs_judge_kernel *kernel, const rs_judge_device *device,
                          rs_judgement found[], double *gain)
 {
-    judging *j = calloc(1, sizeof *j);
-    rs_judge_kernel *own = malloc(2 * sizeof *own);
+    judging *j = begin(kernel, device);
     int chosen[RS_JUDGE_MOST_ARGUMENTS] = {0}, aos[RS_JUDGE_MOST_ARGUMENTS] = {0};
     restride_status status = RESTRIDE_OK;
-    if (j != NULL && own != NULL) {
-        own[0] = *kernel;
-        *j = (judging){.kernel = &own[0], .near_kernel = &own[1], .device = device};
-        begin(j);
-    }
-    if (j == NULL || own == NULL || j->failed) {
+    for (int k = 0; j != NULL && k < kernel->argument_count; k += count_uses(kernel, k))
+        offer_layouts(j, k);
+    if (j == NULL || j->failed) {
         status = rs_fail_memory("a judgement");
     } else {
         choose(j, chosen);
@@ -386,7 +408,49 @@ restride_status rs_judge(const rs_judge_kernel *kernel, const rs_judge_device *d
         for (int k = 0; k < kernel->argument_count; k++)
             describe(j, chosen, k, &found[k]);
     }
-    free(j);
-    free(own);
+    end(j);
     return status;
+}
+
+/* The layouts that are given, as the second of each argument that changes. */
+static void offer_given(judging *j, const rs_judge_layout layouts[], int given[], int without[])
+{
+    for (int k = 0; k < j->kernel->argument_count; k += count_uses(j->kernel, k)) {
+        offer(j, k, rs_judge_aos);
+        if (is_aos(&layouts[k]))
+            continue;
+        offer(j, k, layouts[k]);
+        choose_layout(j, given, k, 1);
+        if (!is_left(j, k))
+            choose_layout(j, without, k, 1);
+    }
+}
+
+restride_status rs_judge_compare(const rs_judge_kernel *kernel, const rs_judge_device *device,
+                                 const rs_judge_layout layouts[], double *gain, const char **reason)
+{
+    judging *j = begin(kernel, device);
+    int aos[RS_JUDGE_MOST_ARGUMENTS] = {0}, given[RS_JUDGE_MOST_ARGUMENTS] = {0},
+        without[RS_JUDGE_MOST_ARGUMENTS] = {0};
+    double heaviest = -1;
+    *gain = 1;
+    *reason = "";
+    if (j != NULL)
+        offer_given(j, layouts, given, without);
+    if (j == NULL || j->failed) {
+        end(j);
+        return rs_fail_memory("a judgement");
+    }
+    const rs_judge_time now = time_of(j, aos);
+    *gain = now.ns / fmax(time_of(j, given).ns, time_of(j, without).ns);
+    for (int k = 0; k < kernel->argument_count; k++) {
+        const double traffic = j->traffic[k][0].sectors * fmax(1, kernel->arguments[k].visits);
+        if (given[k] == 0 || traffic <= heaviest)
+            continue;
+        heaviest = traffic;
+        *reason = *gain >= least_gain ? reason_to_change(&j->kernel->arguments[k], &layouts[k])
+                                      : reason_to_keep(&j->kernel->arguments[k], *gain, now.bound);
+    }
+    end(j);
+    return RESTRIDE_OK;
 }

@@ -34,6 +34,15 @@ typedef struct {
 restride_status rs_judge(const rs_judge_kernel *kernel, const rs_judge_device *device,
                          rs_judgement found[], double *gain);
 
+/*
+ * How many times as fast the kernel is with these layouts, for each of its arguments, as with
+ * arrays of structures; where no layout but that is good for some of them, no more than it gains
+ * without those. The reason is that of the argument with most traffic among those that change.
+ */
+restride_status rs_judge_compare(const rs_judge_kernel *kernel, const rs_judge_device *device,
+                                 const rs_judge_layout layouts[], double *gain,
+                                 const char **reason);
+
 /* Bytes of an element that the kernel touches in any way; of an argument that does not continue
  * another one. */
 int rs_judge_touched(const rs_judge_kernel *kernel, int argument);

@@ -50,10 +50,25 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Few numbers are in order mostly. */
+static void sort(uint64_t *numbers, size_t count)
+{
+    enum { FEW = 128 };
+    if (count > FEW)
+        qsort(numbers, count, sizeof *numbers, compare);
+    for (size_t i = 1; i < count && count <= FEW; i++) {
+        const uint64_t number = numbers[i];
+        size_t at = i;
+        for (; at > 0 && numbers[at - 1] > number; at--)
+            numbers[at] = numbers[at - 1];
+        numbers[at] = number;
+    }
+}
+
 static size_t unique(uint64_t *numbers, size_t count)
 {
     size_t kept = 0;
-    qsort(numbers, count, sizeof *numbers, compare);
+    sort(numbers, count);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || numbers[i] != numbers[kept - 1])
             numbers[kept++] = numbers[i];
@@ -134,7 +149,8 @@ typedef struct {
     const rs_judge_argument *argument;
     const rs_judge_layout *layout;
     rs_judge_traffic sums;
-    touch *touches; /* of this warp */
+    touch *touches; /* of this warp; a power of two of them */
+    size_t room;
     int visit;
     double fresh, lines;   /* of this visit; of this warp so far */
     double again, between; /* sectors that were touched before; sum of the lines since */
@@ -144,8 +160,8 @@ typedef struct {
 /* Where the table has a sector, or could have it. NULL: it is full. */
 static touch *find_touch(const counting *c, uint64_t sector)
 {
-    for (size_t i = 0, at = sector * 0x9e3779b97f4a7c15U % MOST_TOUCHES; i < MOST_PROBES;
-         i++, at = (at + 1) % MOST_TOUCHES)
+    for (size_t i = 0, at = sector * 0x9e3779b97f4a7c15U % c->room; i < MOST_PROBES;
+         i++, at = (at + 1) % c->room)
         if (c->touches[at].sector == 0 || c->touches[at].sector == sector + 1)
             return &c->touches[at];
     return NULL;
@@ -256,13 +272,16 @@ bool rs_judge_count(rs_judge_traffic *traffic, const rs_judge_argument *argument
     counting c = {.argument = a, .layout = layout};
     bool loops = a->lanes == RS_LANES_SAME || a->lanes == RS_LANES_WALK;
     int warps = a->lanes == RS_LANES_SAME ? 1 : WARPS;
-    int most = a->lanes == RS_LANES_WALK && a->group > 1 && a->group < ROUNDS ? a->group : ROUNDS;
-    int rounds = loops ? most : 1;
+    int walk = a->lanes == RS_LANES_WALK && a->group > 1 && a->group < ROUNDS ? a->group : ROUNDS;
+    int rounds = loops ? walk : 1;
     int group = a->lanes == RS_LANES_GROUP ? a->group : 1;
     int members = group < MOST_GROUP ? group : MOST_GROUP;
-    c.touches = malloc(MOST_TOUCHES * sizeof *c.touches);
+    const size_t most = 4 * (size_t)(rounds * members * a->field_count * RS_JUDGE_LANES);
+    for (c.room = 256; c.room < most && c.room < MOST_TOUCHES;)
+        c.room *= 2;
+    c.touches = malloc(c.room * sizeof *c.touches);
     for (int warp = 0; warp < warps && c.touches != NULL; warp++) {
-        memset(c.touches, 0, MOST_TOUCHES * sizeof *c.touches);
+        memset(c.touches, 0, c.room * sizeof *c.touches);
         for (int round = 0; round < rounds; round++)
             visit(&c, warp, round, members);
         settle(&c.fetches);

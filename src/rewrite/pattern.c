@@ -4,6 +4,7 @@
 #include "rewrite/planes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Helpers that call helpers; a source can make their ways more than anyone wants to count. */
 enum { VISIT_LIMIT = 4096, NESTING_LIMIT = 64 };
@@ -12,7 +13,6 @@ typedef struct {
     const rs_lane_strides *steps;
     const rs_structure *structure;
     rs_usage *usage;
-    bool *used;         /* for each member */
     const char *extent; /* not NULL: a record's members lie far apart in the program's own array */
     int visits;
 } collection;
@@ -105,6 +105,13 @@ static void touched(const collection *c, const rs_member_access *a, size_t *begi
     *end = *begin + members * c->structure->uniform;
 }
 
+static void note_member(char *use, bool reads, bool writes)
+{
+    const bool is_read = reads || *use == 'r' || *use == 'b';
+    const bool is_written = writes || *use == 'w' || *use == 'b';
+    *use = is_read && is_written ? 'b' : is_read ? 'r' : 'w';
+}
+
 static void add_access(collection *c, const rs_member_access *a)
 {
     size_t begin, end;
@@ -112,7 +119,7 @@ static void add_access(collection *c, const rs_member_access *a)
     for (size_t m = 0; m < c->structure->member_count; m++) {
         const rs_member *member = &c->structure->members[m];
         if (member->offset < end && member->offset + member->size > begin)
-            c->used[m] = true;
+            note_member(&c->usage->members[m], !a->written || a->updated, a->written);
     }
     rs_lane_stride step = rs_steps_of_access(c->steps, a);
     size_t next = c->extent != NULL ? c->structure->uniform : c->structure->record.size;
@@ -139,21 +146,27 @@ static void add_argument(collection *c, int argument, int nesting)
 restride_status rs_usage_find(const rs_lane_strides *steps, int argument, rs_usage *usage)
 {
     const rs_model *model = steps->model;
-    *usage = (rs_usage){{0}, 0, 0, false, false};
+    *usage = (rs_usage){{0}, 0, 0, false, false, NULL};
     const rs_pointer_parameter *a = &model->arguments[argument];
     collection c = {.steps = steps,
                     .structure = &model->structures[a->structure],
                     .usage = usage,
                     .extent = a->extent};
-    c.used = calloc(c.structure->member_count + 1, sizeof *c.used);
-    if (c.used == NULL)
+    usage->members = calloc(c.structure->member_count + 1, 1);
+    if (usage->members == NULL)
         return rs_fail_memory("the uses of an array");
+    memset(usage->members, '-', c.structure->member_count);
     add_argument(&c, argument, 0);
     for (size_t m = 0; m < c.structure->member_count; m++)
-        if (c.used[m]) {
+        if (usage->members[m] != '-') {
             usage->bytes_used += c.structure->members[m].size;
             usage->members_used++;
         }
-    free(c.used);
     return RESTRIDE_OK;
+}
+
+void rs_usage_free(rs_usage *usage)
+{
+    free(usage->members);
+    usage->members = NULL;
 }

@@ -20,6 +20,7 @@ typedef struct {
     size_t accesses[RS_PATTERN_COUNT]; /* in the source, each once */
     size_t bytes_used, members_used;   /* of a record, padding not counted */
     bool is_read, is_written;
+    char *members; /* for each member 'r', 'w', 'b' for both, or '-'; rs_usage_free() */
 } rs_usage;
 
 const char *rs_pattern_name(rs_pattern pattern);
@@ -29,5 +30,6 @@ rs_pattern rs_usage_pattern(const rs_usage *usage);
 
 /* Of a kernel's argument that is transformed. */
 restride_status rs_usage_find(const rs_lane_strides *steps, int argument, rs_usage *usage);
+void rs_usage_free(rs_usage *usage);
 
 #endif

@@ -39,10 +39,11 @@ static restride_status describe_access(const rs_lane_strides *steps,
             rs_reply_put(accesses, rs_pattern_name(p), json_integer((json_int_t)usage.accesses[p]));
     const rs_structure *s = &steps->model->structures[argument->structure];
     json_t *access = json_pack(
-        "{s:I, s:I, s:I, s:b, s:b, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
+        "{s:I, s:I, s:I, s:b, s:b, s:s, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
         "record_bytes", (json_int_t)s->record.size, "fields_used", (json_int_t)usage.members_used,
-        "reads", usage.is_read, "writes", usage.is_written, "pattern",
+        "reads", usage.is_read, "writes", usage.is_written, "members", usage.members, "pattern",
         rs_pattern_name(rs_usage_pattern(&usage)), "accesses", accesses);
+    rs_usage_free(&usage);
     return status == RESTRIDE_OK ? rs_reply_put(entry, "access", access) : status;
 }
 

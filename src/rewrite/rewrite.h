@@ -67,7 +67,7 @@
  *       tile,                            0 for "f i"
  *       source_layout: "f i"             when that is how the program keeps the array, instead of
  *                                        "i f"
- *       access: {bytes_used, record_bytes, fields_used, reads, writes, pattern,
+ *       access: {bytes_used, record_bytes, fields_used, reads, writes, pattern, members: "rwb-",
  *                accesses: {unit, uniform, strided, other}},   how the kernel uses the array, see
  *                                        pattern.h; `pattern` is the one of most accesses
  *       count_argument                   when transformed: the index of the added kernel argument,

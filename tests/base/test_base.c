@@ -1,5 +1,6 @@
 /* Checked arithmetic at its edges, growing text, and the thread's own sentence. */
 #include "base/arithmetic.h"
+#include "base/child.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "cmocka_all.h"
@@ -256,6 +257,34 @@ static void test_bindings_set_sentences(void **state)
     assert_string_equal(restride_last_error(), "");
 }
 
+static restride_status say_what_is_asked(void *context, rs_text *output)
+{
+    const char *wanted = context;
+    rs_text_add_string(output, wanted);
+    if (strcmp(wanted, "crash") == 0)
+        abort();
+    while (strcmp(wanted, "never") == 0)
+        ;
+    return strcmp(wanted, "fail") == 0 ? rs_fail(RESTRIDE_IO, "x") : RESTRIDE_OK;
+}
+
+/* Work in a copy of the process has no effect but its output, and that only when it is done. */
+static void test_work_in_a_copy(void **state)
+{
+    (void)state;
+    static char large[300001];
+    memset(large, 'a', sizeof large - 1);
+    char *const wanted[] = {"word", large, "crash", "never", "fail"};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        rs_text text = RS_TEXT_EMPTY;
+        rs_text_add_string(&text, "-");
+        const restride_status status = rs_child_do(say_what_is_asked, wanted[i], 1, &text);
+        assert_int_equal(status, i < 2 ? RESTRIDE_OK : RESTRIDE_UNSUPPORTED);
+        assert_string_equal(text.data + 1, i < 2 ? wanted[i] : "");
+        rs_text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_reading_a_missing_file_says_which),
         cmocka_unit_test(test_a_pipe_is_written_to_and_stays),
         cmocka_unit_test(test_threads_write_one_file),
+        cmocka_unit_test(test_work_in_a_copy),
         cmocka_unit_test(test_decimals_have_a_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

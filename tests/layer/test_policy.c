@@ -195,6 +195,9 @@ static void test_what_is_wanted(void **state)
     assert_int_equal(rs_policy_decide(&known, &dear).demand, RS_AGAINST_LAYOUT);
     known = (rs_policy_knowledge){.predicted_ratio = 1};
     assert_int_equal(rs_policy_decide(&known, &dear).demand, RS_INDIFFERENT);
+    known.nothing_to_gain = "a gather";
+    assert_string_equal(rs_policy_decide(&known, &dear).reason, "a gather");
+    assert_false(rs_policy_wants_time(&known, false, 1, 0, 1));
 }
 
 static void test_times_count_by_work_item(void **state)

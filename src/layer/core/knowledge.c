@@ -176,9 +176,16 @@ static double predict(rs_layer *layer, const rs_target *target, rs_device device
                              target->is_changed);
 }
 
-double rs_knowledge_predict(rs_layer *layer, const rs_target *target, rs_device device)
+/* Whether the rewriter's word counts: it speaks of GPUs. */
+static bool is_foretold(const rs_kernel *kernel, rs_device device) RS_LOCKED
 {
-    return predict(layer, target, device, target->used_bytes);
+    return kernel->foretold_gain > 0 && !device_is_cpu(kernel->layer, device);
+}
+
+double rs_knowledge_predict(const rs_kernel *kernel, const rs_target *target, rs_device device)
+{
+    return is_foretold(kernel, device) ? kernel->foretold_gain
+                                       : predict(kernel->layer, target, device, target->used_bytes);
 }
 
 double rs_knowledge_predict_whole(rs_layer *layer, const rs_target *target, rs_device device)
@@ -300,7 +307,7 @@ static void predict_kernel(const rs_kernel *kernel, rs_device device,
         const rs_target *target = &kernel->targets[i];
         double size = (double)target->buffer->size;
         bool one_for_all = target->regular + target->irregular == 0;
-        double ratio = one_for_all ? 1 : rs_knowledge_predict(kernel->layer, target, device);
+        double ratio = one_for_all ? 1 : rs_knowledge_predict(kernel, target, device);
         bytes += size;
         faster += size / ratio;
         regular += target->regular;
@@ -308,6 +315,16 @@ static void predict_kernel(const rs_kernel *kernel, rs_device device,
     }
     knowledge->predicted_ratio = faster > 0 ? bytes / faster : 1;
     knowledge->is_unsure = irregular > regular;
+    if (is_foretold(kernel, device))
+        knowledge->predicted_ratio = kernel->foretold_gain;
+}
+
+/* Keeps the rewriter's reason, as kernels end before what is known of them does. */
+static void take_reason(const rs_kernel *kernel, rs_device device, rs_known_kernel *known) RS_LOCKED
+{
+    if (known->foretold_reason == NULL && is_foretold(kernel, device))
+        known->foretold_reason = strdup(kernel->foretold_reason);
+    known->knowledge.nothing_to_gain = known->foretold_reason;
 }
 
 /* Of its structures, at most a record for each work-item. */
@@ -341,6 +358,7 @@ rs_known_kernel *rs_known_kernel_of(rs_kernel *kernel, rs_device device, double 
     if (kernel->known == NULL)
         return NULL;
     predict_kernel(kernel, device, &kernel->known->knowledge);
+    take_reason(kernel, device, kernel->known);
     guess(kernel, kernel->known, work_items);
     return kernel->known;
 }

@@ -33,6 +33,7 @@ typedef struct rs_known_kernel {
     unsigned waits;  /* how often a launch has waited for the time of the one before */
     bool from_wisdom;
     unsigned runs_since_timed; /* of programs, when it has not been tried */
+    char *foretold_reason;     /* NULL: nothing was foretold */
     /* A work-item, as the last decision saw them; 0: not timed then. */
     double own_seconds, moved_seconds;
     struct rs_known_kernel *next;
@@ -76,10 +77,12 @@ void rs_knowledge_add_conversion(rs_layer *layer, rs_device device, size_t bytes
 double rs_knowledge_plan_seconds(rs_layer *layer, rs_device device) RS_LOCKED;
 void rs_knowledge_add_plan(rs_layer *layer, rs_device device, double seconds) RS_LOCKED;
 
-/* How many times faster a kernel's accesses to an argument are in its other layout. */
-double rs_knowledge_predict(rs_layer *layer, const rs_target *target, rs_device device) RS_LOCKED;
+/* How many times faster a kernel's accesses to an argument are in its other layout: on a GPU what
+ * the rewriter has foretold of the whole kernel, where it has. */
+double rs_knowledge_predict(const rs_kernel *kernel, const rs_target *target,
+                            rs_device device) RS_LOCKED;
 
-/* The same, if they used all of each record. */
+/* By the record's size alone, if they used all of each. */
 double rs_knowledge_predict_whole(rs_layer *layer, const rs_target *target,
                                   rs_device device) RS_LOCKED;
 

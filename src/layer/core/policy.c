@@ -369,8 +369,10 @@ rs_policy_decision rs_policy_decide(const rs_policy_knowledge *known,
     bool in_place = launch->forward_seconds <= 0 && launch->inverse_seconds > 0;
     if (!in_place && known->moved.count == 0 && known->predicted_ratio < worthwhile_ratio)
         return (rs_policy_decision){false, false,
-                                    "by its structures and this device, nothing is to be "
-                                    "gained from another layout",
+                                    known->nothing_to_gain != NULL
+                                        ? known->nothing_to_gain
+                                        : "by its structures and this device, nothing is to be "
+                                          "gained from another layout",
                                     0, RS_INDIFFERENT};
     if (known->own.count < (rs_policy_is_long(known, launch->work_items) ? 1 : OWN_TO_TRY))
         return find_own_time(known, launch, in_place);

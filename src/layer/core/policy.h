@@ -2,9 +2,9 @@
  * Policy auto: whether the next launch of a kernel uses the program's own form or the rewritten one
  * (Sung thesis, chapter 5, leaves this to the user).
  *
- *  1. From the size of the structures, the bytes of them that are used, and the kind of device,
- *     it predicts how many times faster the rewritten form runs. Where nothing is to be gained,
- *     nothing is tried.
+ *  1. On a GPU the rewriter has foretold how many times faster the rewritten form runs (the judge
+ *     of layouts). Else that is predicted from the size of the structures and the bytes of them
+ * that are used. Where nothing is to be gained, nothing is tried.
  *  2. The program's own form is timed first. The rewritten form is tried when the gain, as
  *     predicted, would pay for the conversions, and when the program can bear it if it does not:
  *  3. Both times known, they alone decide, and wisdom keeps them.
@@ -77,9 +77,10 @@ typedef struct {
 /* What is known of one kernel on one device. */
 typedef struct {
     rs_policy_times own;
-    rs_policy_times moved;  /* of the rewritten form */
-    double predicted_ratio; /* own / moved; 1: nothing to gain */
-    bool is_unsure;         /* most accesses are irregular: a trial may well fail */
+    rs_policy_times moved;       /* of the rewritten form */
+    double predicted_ratio;      /* own / moved; 1: nothing to gain */
+    const char *nothing_to_gain; /* why, if so, for the user; NULL: by its structures */
+    bool is_unsure;              /* most accesses are irregular: a trial may well fail */
     size_t usual_run;      /* launches until something else needed the buffers in AoS; 0: unknown */
     double own_work_items; /* of all launches in the program's own form */
     double moved_work_items;
@@ -114,7 +115,7 @@ typedef enum { RS_INDIFFERENT, RS_FOR_LAYOUT, RS_AGAINST_LAYOUT } rs_policy_dema
 typedef struct {
     bool rewritten;
     bool is_near;         /* it would be, once a trial costs less of the time before */
-    const char *reason;   /* a constant string */
+    const char *reason;   /* a constant string, or `nothing_to_gain` */
     double trial_seconds; /* what this launch may cost as a trial, to be added to the kernel's */
     rs_policy_demand demand;
 } rs_policy_decision;

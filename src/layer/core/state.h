@@ -200,6 +200,8 @@ typedef struct {
     rs_argument *arguments;
     size_t target_count;
     rs_target *targets;
+    double foretold_gain; /* of the rewritten form on a GPU, by the rewriter; 0: not known */
+    char *foretold_reason;
     rs_kernel_facts *facts;
     rs_policy policy;
     bool is_being_prepared;        /* its targets are not known yet */

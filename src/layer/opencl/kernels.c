@@ -20,6 +20,9 @@ static void free_targets(rs_kernel *kernel)
     free(kernel->targets);
     kernel->targets = NULL;
     kernel->target_count = 0;
+    free(kernel->foretold_reason);
+    kernel->foretold_reason = NULL;
+    kernel->foretold_gain = 0;
 }
 
 /* What the rewriter saw of how the argument is used; it may not say. */
@@ -100,6 +103,16 @@ bool rs_program_is_wanted(const rs_layer_program *program, const json_t *kernels
     return is_wanted;
 }
 
+static void read_foretold(rs_kernel *kernel, const json_t *foretold)
+{
+    const char *reason = json_string_value(json_object_get(foretold, "reason"));
+    if (reason == NULL)
+        return;
+    free(kernel->foretold_reason);
+    kernel->foretold_reason = strdup(reason);
+    kernel->foretold_gain = json_number_value(json_object_get(foretold, "gain"));
+}
+
 static void add_targets(rs_kernel *kernel, const char *name)
 {
     size_t i;
@@ -107,8 +120,9 @@ static void add_targets(rs_kernel *kernel, const char *name)
     json_array_foreach(rs_program_of(kernel)->kernels, i, description)
     {
         const char *described = json_string_value(json_object_get(description, "name"));
-        if (described != NULL && strcmp(described, name) == 0)
-            read_targets(kernel, json_object_get(description, "arguments"));
+        if (described != NULL && strcmp(described, name) == 0 &&
+            read_targets(kernel, json_object_get(description, "arguments")))
+            read_foretold(kernel, json_object_get(description, "foretold"));
     }
 }
 
@@ -126,7 +140,7 @@ static void prepare_launches(rs_kernel *kernel) RS_LOCKED
     for (cl_uint d = 0; d < program->device_count; d++)
         for (size_t i = 0; i < kernel->target_count; i++) {
             const rs_target *target = &kernel->targets[i];
-            if (rs_knowledge_predict(rs_the_layer(), target, program->devices[d]) <= 1)
+            if (rs_knowledge_predict(kernel, target, program->devices[d]) <= 1)
                 continue;
             rs_profiling_queue_prepare(program->context, program->devices[d]);
             if (is_built)

@@ -12,8 +12,7 @@
 enum { WARP = 32, PIECE = 32, MOST_SQUARES = 64, SQUARE = 11, TEXT_BAR = 32 };
 
 static const char assumed[] = "Expected for arrays larger than the caches where the source does "
-                              "not tell their size, and for\n"
-                              "kernels that do little arithmetic.";
+                              "not tell their size.";
 
 static bool is_change(const json_t *argument)
 {
@@ -67,8 +66,9 @@ static void add_candidates(rs_text *text, const json_t *argument)
             strcmp(layout, rs_json_string_of(argument, "layout")) == 0 ||
             strstr(layout, "i/64 ") == layout || strcmp(layout, "i/128 f i%128") == 0)
             continue;
-        rs_text_format(text, "%s%s: ", added++ > 0 ? ", " : "", layout);
-        rs_text_format(text, "%.2f", rs_json_number_of(candidate, "gain"));
+        const char *meaning = rs_json_string_of(candidate, "meaning");
+        rs_text_format(text, "%s%.*s: %.2f", added++ > 0 ? "; " : "", (int)strcspn(meaning, ","),
+                       meaning, rs_json_number_of(candidate, "gain"));
     }
 }
 
@@ -97,6 +97,12 @@ static void add_subject(rs_text *text, const json_t *argument)
     rs_text_add_string(text, rs_json_string_of(argument, "lanes"));
     if (strcmp(rs_json_string_of(argument, "class"), "group") == 0)
         rs_text_format(text, " (%d)", (int)rs_json_integer_of(argument, "group"));
+    size_t i;
+    json_t *also;
+    json_array_foreach(json_object_get(argument, "also"), i, also)
+    {
+        rs_text_format(text, "; elsewhere %s", json_string_value(also));
+    }
 }
 
 /* Words in lines of at most WIDTH characters; the first line has `at` of them already. */

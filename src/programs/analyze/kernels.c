@@ -1,37 +1,42 @@
-/* Judgements from the tree of a whole CUDA source, where the analysis of references has none. */
+/*
+ * Judgements from the tree of a whole source, which follows values further than the analysis of
+ * references does. The tree is read in a process of its own: where that crashes or does not end,
+ * the analysis of references has a word on each kernel.
+ */
 #include "analyze/lanes.h"
+#include "base/child.h"
 #include "base/json.h"
 #include "facts/judged.h"
 #include "programs/analyze/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a unit is a kernel that has been judged without an argument; or by guesses, and none of
- * its arguments is a flat array whose records the user has told. */
-static bool is_open(const json_t *unit, bool is_guessed)
+/* Whether a unit is a kernel whose judgement rests on no flat array, whose records the user or its
+ * strides have told: these are no structures in the tree. */
+static bool is_open(const json_t *unit)
 {
     const json_t *judgement = json_object_get(unit, "judgement");
-    const json_t *arguments = json_object_get(judgement, "arguments");
     size_t i;
     json_t *argument;
     if (judgement == NULL)
         return false;
-    json_array_foreach(arguments, i, argument)
+    json_array_foreach(json_object_get(judgement, "arguments"), i, argument)
     {
-        if (!is_guessed || json_object_get(argument, "record") != NULL)
+        if (json_object_get(argument, "record") != NULL)
             return false;
     }
     return true;
 }
 
-static bool has_open(const json_t *units, bool is_guessed)
+static bool has_open(const json_t *units)
 {
     size_t i;
     json_t *unit;
     json_array_foreach(units, i, unit)
     {
-        if (is_open(unit, is_guessed))
+        if (is_open(unit))
             return true;
     }
     return false;
@@ -46,10 +51,9 @@ static bool is_named(const json_t *unit, const rs_syntax_declaration *kernel)
 }
 
 static restride_status judge(rs_syntax *tree, const rs_syntax_declaration *kernel,
-                             const char *device, json_t *unit, bool *is_judged)
+                             const char *device, json_t **judgement)
 {
     rs_fact_accesses facts;
-    json_t *judgement = NULL;
     rs_kernel_lanes *lanes = calloc(1, sizeof *lanes);
     if (lanes == NULL)
         return rs_fail_memory("a judgement");
@@ -63,60 +67,91 @@ static restride_status judge(rs_syntax *tree, const rs_syntax_declaration *kerne
             judged += lanes->records[i];
         }
         if (status == RESTRIDE_OK && judged > 0)
-            status = rs_kernel_lanes_judge(lanes, device, &judgement);
+            status = rs_kernel_lanes_judge(lanes, device, judgement);
         rs_fact_accesses_free(&facts);
     }
-    *is_judged = judgement != NULL;
-    if (judgement != NULL)
-        json_object_set_new(unit, "judgement", judgement);
     free(lanes);
     return status;
 }
 
-/* The first instance of a template whose argument is an array of structures stands for all. */
-static restride_status judge_all(rs_syntax *tree, const char *device, bool is_guessed,
-                                 json_t *units)
+typedef struct {
+    const char *file, *device;
+    char *const *options;
+    size_t option_count;
+    const json_t *units;
+} reading;
+
+/* The first instance of a template whose argument is an array of structures stands for all. An
+ * object of the units' numbers. */
+static restride_status judge_all(rs_syntax *tree, const reading *at, json_t *all)
 {
     restride_status status = RESTRIDE_OK;
     size_t u;
     json_t *unit;
-    json_array_foreach(units, u, unit)
+    json_array_foreach(at->units, u, unit)
     {
-        bool is_judged = !is_open(unit, is_guessed);
+        json_t *judgement = NULL;
         for (size_t i = 0; i < tree->declaration_count && status == RESTRIDE_OK; i++) {
             const rs_syntax_declaration *of = tree->declarations[i];
-            if (!is_judged && of->is_kernel && of->kind == RS_DECLARATION_FUNCTION &&
-                is_named(unit, of))
-                status = judge(tree, of, device, unit, &is_judged);
+            if (judgement == NULL && is_open(unit) && of->is_kernel &&
+                of->kind == RS_DECLARATION_FUNCTION && is_named(unit, of))
+                status = judge(tree, of, at->device, &judgement);
         }
+        char number[24];
+        snprintf(number, sizeof number, "%zu", u);
+        if (judgement != NULL)
+            json_object_set_new(all, number, judgement);
     }
     return status;
 }
 
-restride_status rs_kernels_judge(const char *file, char *const options[], int option_count,
-                                 const json_t *request, json_t *reply)
+static restride_status read_and_judge(void *context, rs_text *output)
 {
-    const size_t length = strlen(file);
-    json_t *units = json_object_get(reply, "units");
-    /* Each note names something that the analysis has not read. */
-    const bool is_guessed = json_array_size(json_object_get(reply, "notes")) > 0;
-    const char *device = json_string_value(json_object_get(request, "device"));
-    if (length < 3 || strcmp(file + length - 3, ".cu") != 0 || !has_open(units, is_guessed))
-        return RESTRIDE_OK;
+    const reading *at = context;
     rs_invocation invocation;
     rs_syntax *tree = NULL;
-    const rs_invocation_request asked = {.path = file,
-                                         .options = (const char *const *)options,
-                                         .option_count = (size_t)option_count};
+    json_t *all = json_object();
+    const rs_invocation_request asked = {.path = at->file,
+                                         .options = (const char *const *)at->options,
+                                         .option_count = at->option_count};
     restride_status status = rs_invocation_make(&invocation, &asked);
-    if (status != RESTRIDE_OK)
-        return status == RESTRIDE_OUT_OF_MEMORY ? status : RESTRIDE_OK;
-    status = rs_syntax_read(&tree, &invocation);
-    rs_invocation_free(&invocation);
-    if (status != RESTRIDE_OK)
-        return status == RESTRIDE_OUT_OF_MEMORY ? status : RESTRIDE_OK;
-    if (tree->error_count == 0)
-        status = judge_all(tree, device != NULL ? device : "h200", is_guessed, units);
-    rs_syntax_free(tree);
-    return status;
+    if (status == RESTRIDE_OK)
+        status = rs_syntax_read(&tree, &invocation);
+    if (status == RESTRIDE_OK && tree->error_count == 0)
+        status = judge_all(tree, at, all);
+    char *dump = status == RESTRIDE_OK ? json_dumps(all, JSON_COMPACT) : NULL;
+    rs_text_add_string(output, dump != NULL ? dump : "{}");
+    return status; /* the process ends: nothing needs to be freed */
+}
+
+static bool has_ending(const char *file, const char *ending)
+{
+    const size_t length = strlen(file), size = strlen(ending);
+    return length > size && strcmp(file + length - size, ending) == 0;
+}
+
+void rs_kernels_judge(const char *file, char *const options[], int option_count,
+                      const json_t *request, json_t *reply)
+{
+    enum { SECONDS = 60 };
+    const char *device = json_string_value(json_object_get(request, "device"));
+    const reading at = {.file = file,
+                        .device = device != NULL ? device : "h200",
+                        .options = options,
+                        .option_count = (size_t)option_count,
+                        .units = json_object_get(reply, "units")};
+    const char *number;
+    json_t *judgement, *all = NULL;
+    rs_text text = RS_TEXT_EMPTY;
+    if ((!has_ending(file, ".cu") && !has_ending(file, ".cl")) || !has_open(at.units))
+        return;
+    if (rs_child_do(read_and_judge, (void *)&at, SECONDS, &text) == RESTRIDE_OK && text.size > 0)
+        all = json_loadb(text.data, text.size, 0, NULL);
+    json_object_foreach(all, number, judgement)
+    {
+        json_object_set(json_array_get(at.units, strtoul(number, NULL, 10)), "judgement",
+                        judgement);
+    }
+    json_decref(all);
+    rs_text_free(&text);
 }

@@ -320,7 +320,7 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
         if (status == RESTRIDE_OK && s->apply == NULL)
             status = rs_advice_check(s->request, reply);
         if (status == RESTRIDE_OK && s->apply == NULL)
-            status = rs_kernels_judge(s->file, options, option_count, s->request, reply);
+            rs_kernels_judge(s->file, options, option_count, s->request, reply);
         if (status != RESTRIDE_OK)
             exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }

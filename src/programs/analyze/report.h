@@ -20,12 +20,11 @@ void rs_judgement_html(rs_text *page, const json_t *reply);
 restride_status rs_advice_check(const json_t *request, json_t *analysis);
 
 /*
- * Judges kernels of CUDA C++ by the whole source with its headers, where the analysis has found no
- * array of structures or had to guess: elements may be a toolkit's structures, or a template's. A
- * source that is not read without errors leaves the reply as it is.
+ * Judges kernels by the tree of the whole source with its headers. The analysis's own judgements
+ * stay where a flat array has records, and where the tree has errors or is not read in a minute.
  */
-restride_status rs_kernels_judge(const char *file, char *const options[], int option_count,
-                                 const json_t *request, json_t *reply);
+void rs_kernels_judge(const char *file, char *const options[], int option_count,
+                      const json_t *request, json_t *reply);
 
 /* What was applied to each loop nest (apply/apply.h), or why nothing was. */
 void rs_application_text(rs_text *text, const json_t *reply);

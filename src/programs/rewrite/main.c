@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "console/options.h"
 #include "layout/layout.h"
+#include "programs/rewrite/foretell.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
 
@@ -154,6 +155,9 @@ static int answer_request(const char *verb)
         json_decref(request);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }
+#ifdef RESTRIDE_HAVE_JUDGE
+    rs_foretell(request, reply);
+#endif
     const bool is_written = json_dumpf(reply, stdout, JSON_COMPACT) == 0 && fflush(stdout) == 0;
     const bool has_ended = !is_written && errno == EPIPE;
     keep_reply(json_object_get(request, "keep"),
