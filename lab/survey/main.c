@@ -1,7 +1,6 @@
 /*
- * restride-survey FOLDER [--jobs N] [--toolkit FOLDER] [--each] [--judge] [-- OPTION...]:
- * how far the front
- * end reaches.
+ * restride-survey FOLDER [--jobs N] [--toolkit FOLDER] [--each] [--judge] [--rewrite FOLDER]
+ * [-- OPTION...]: how far the front end reaches, and companions (companions.h).
  *
  * Reads every .cu and .cl file below a folder that holds a kernel, each in a process of its own, so
  * that a crash of the parser and a source without end cost one file. Counts the files without
@@ -13,6 +12,7 @@
  * It is a program of its own, since nothing that may load an OpenCL driver is linked with libclang.
  */
 #include "base/text.h"
+#include "companions.h"
 #include "facts/judged.h"
 #include "judge/judge.h"
 #include "syntax/tree.h"
@@ -44,7 +44,8 @@ typedef struct {
 
 static char **files;
 static size_t file_count, file_capacity;
-static bool judges; /* --judge */
+static bool judges;            /* --judge */
+static const char *companions; /* the folder of --rewrite */
 
 static bool has_kernel(const char *path)
 {
@@ -277,6 +278,8 @@ static void read_file(answer *reply, const char *of, const char *path, const cha
         return;
     }
     count_tree(reply, tree, of);
+    if (companions != NULL && reply->arguments > 0 && !is_opencl(path))
+        rs_survey_companion(tree, &request, of, companions, is_of);
     reply->seconds = now() - begin;
     reply->is_read = true;
 }
@@ -424,6 +427,8 @@ int main(int argc, char **argv)
             each = true;
         else if (strcmp(argv[at], "--judge") == 0)
             judges = true;
+        else if (strcmp(argv[at], "--rewrite") == 0 && at + 1 < argc)
+            companions = argv[++at];
         else if (nftw(argv[at], take_file, 16, FTW_PHYS) != 0)
             perror(argv[at]);
     }
@@ -433,7 +438,7 @@ int main(int argc, char **argv)
     int ends[2];
     if (jobs == 0 || jobs > 64 || file_count == 0 || pipe(ends) != 0) {
         fprintf(stderr, "usage: restride-survey FOLDER... [--jobs N] [--toolkit FOLDER] [--each] "
-                        "[--judge] [-- OPTION...]\n");
+                        "[--judge] [--rewrite FOLDER] [-- OPTION...]\n");
         return 2;
     }
     for (size_t i = 0; i < jobs; i++)

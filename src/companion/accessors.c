@@ -170,6 +170,14 @@ static void write_type(rs_text *text, const rs_companion_member *member)
     rs_text_format(text, "::%s)", member->name);
 }
 
+/* Numbers have names that need no access to the member. */
+static bool is_number(const rs_syntax_type *type)
+{
+    return type->plain == type &&
+           (type->kind == RS_TYPE_BOOL || type->kind == RS_TYPE_INTEGER ||
+            (type->kind == RS_TYPE_FLOAT && (type->size == 4 || type->size == 8)));
+}
+
 /* The kind of an entry, with the arrays around it. `nested` is the class of a record. */
 static void write_kind(rs_text *text, const rs_companion_member *member, const rs_syntax_type *type,
                        const char *nested)
@@ -180,6 +188,8 @@ static void write_kind(rs_text *text, const rs_companion_member *member, const r
         rs_text_format(text, ", %lld, %lld>", type->count, type->of->size);
     } else if (nested != NULL) {
         rs_text_format(text, "restride_nested<%s>", nested);
+    } else if (is_number(type)) {
+        rs_text_format(text, "restride_whole<%s>", type->name);
     } else {
         rs_text_add_string(text, "restride_whole<restride_entry<");
         write_type(text, member);

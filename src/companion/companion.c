@@ -293,10 +293,13 @@ static restride_status make_checked(const making *at)
         if (status == RESTRIDE_OK && text.size > 0)
             status = check_text(at, &text, &uses, &message);
         const bool is_good = status == RESTRIDE_OK && message.size == 0;
-        if (is_good)
+        if (is_good) {
             at->companion->text = text;
-        else
+            at->companion->uses = uses;
+            uses = RS_TEXT_EMPTY;
+        } else {
             rs_text_free(&text);
+        }
         if (status == RESTRIDE_UNSUPPORTED)
             status = RESTRIDE_OK;
         for (size_t i = 0; !is_good && i < at->companion->kernel_count && status == RESTRIDE_OK;
@@ -347,5 +350,6 @@ void rs_companion_free(rs_companion *companion)
             free(companion->kernels[i].reasons[k].what);
     free(companion->kernels);
     rs_text_free(&companion->text);
+    rs_text_free(&companion->uses);
     memset(companion, 0, sizeof *companion);
 }

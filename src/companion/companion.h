@@ -38,6 +38,7 @@ typedef struct {
     rs_companion_kernel *kernels;
     size_t kernel_count, kernel_capacity;
     rs_text text; /* the companion; empty when nothing is transformed */
+    rs_text uses; /* behind it, makes compilers instantiate each second form */
 } rs_companion;
 
 /*

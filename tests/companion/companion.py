@@ -14,12 +14,14 @@ import tempfile
 RECORDS = """
 struct Vec { float x, y, z; __device__ float dot(const Vec &o) const { return x * o.x + y * o.y + z * o.z; } };
 struct Big { float e[5]; };
+class Closed { float c[5]; public: __device__ float sum() const { return c[0] + 2 * c[4]; } };
 struct Body {
     float x, y;
     int id, hits;
     Vec v;
     float w[4];
     Big big;
+    Closed closed;
     unsigned low : 4, high : 12, rest : 16;
     __device__ float energy() const { return x * x + w[1] * w[1]; }
 };
@@ -63,6 +65,7 @@ ACCEPTED = {
     "operators": "Body t = a[i] + b[i]; a[i] = t + b[i];",
     "templates": "Body t = b[i]; exchange(a + i, t); a[i].x += first(b, i) + first(a, i) + through(b[i]) + through(t); exchange(a + i, a[i]);",
     "bits": "a[i].low = b[i].high; auto l = a[i].high; a[i].high = 5; a[i].rest += l; a[i].high++;",
+    "private": "a[i].y = b[i].closed.sum(); Closed c = b[i].closed; a[i].closed = c; a[i].x = a[i].closed.sum();",
     "shared": "__shared__ Body s[4]; s[i & 3] = a[i]; s[i & 3].x += 1; a[i] = s[i & 3];",
     "comma": "int k = 0; for (Body *q = a; k < 1; k++, q++) q[i].x += k; a[i].x++, a[i].y--;",
     "conditional_text": "a[i].x = 1;\\n#if 1\\n a[i].y = b[i].x;\\n#endif\\n",
@@ -124,6 +127,7 @@ static Body draw() {
     b.v = Vec{float(next() %% 10), float(next() %% 10), float(next() %% 10)};
     for (float &f : b.w) f = next() %% 100;
     for (float &f : b.big.e) f = next() %% 100;
+    for (int i = 0; i < 5; i++) { float f = next() %% 100; memcpy((char *)&b.closed + 4 * i, &f, 4); }
     b.low = next(); b.high = next(); b.rest = next();
     return b;
 }
