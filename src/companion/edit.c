@@ -82,6 +82,12 @@ static void read_value(rs_companion_editing *at, const rs_syntax_node *node, boo
         rs_companion_fail(at, element.arguments, node->range, "a macro's text reads an element");
         return;
     }
+    /* Between its sides and the value no text can stand without a change of what is assigned. */
+    if (text->kind == RS_NODE_CALL && strncmp(text->declaration->name, "operator", 8) == 0) {
+        rs_companion_fail(at, element.arguments, node->range,
+                          "the value of an assignment to an element is used");
+        return;
+    }
     const bool is_postfix = text->kind == RS_NODE_SUBSCRIPT || text->kind == RS_NODE_REFERENCE ||
                             text->kind == RS_NODE_MEMBER || text->kind == RS_NODE_CALL ||
                             text->kind == RS_NODE_PAREN;

@@ -332,10 +332,22 @@ static rs_fact_element see_cast(rs_fact_elements *facts, rs_fact_frame *frame,
 
 /* --- statements --- */
 
+/* Memory that all calls of a function share: a copy would have its own. */
+static void check_static(rs_fact_elements *facts, const rs_fact_frame *frame,
+                         const rs_syntax_declaration *variable)
+{
+    const bool is_shared = variable->space == RS_SYNTAX_SPACE_SHARED && !variable->is_extern;
+    if (is_shared ? frame->function != facts->kernel
+                  : variable->is_static && !(variable->type != NULL && variable->type->is_const))
+        rs_element_refuse(facts, rs_element_all(frame), variable->range,
+                          "a function that must be copied has a static variable");
+}
+
 static rs_fact_element see_variable(rs_fact_elements *facts, rs_fact_frame *frame,
                                     const rs_syntax_node *node)
 {
     const rs_syntax_declaration *variable = node->declaration;
+    check_static(facts, frame, variable);
     const rs_fact_element value = rs_element_see(facts, frame, node->children[0]);
     const rs_fact_element known = rs_fact_declaration_shape(frame, variable);
     const rs_syntax_type *type = variable->type;

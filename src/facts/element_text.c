@@ -69,6 +69,18 @@ uint64_t rs_element_named(const rs_fact_elements *facts, const rs_fact_frame *fr
 
 /* --- operands that are not evaluated --- */
 
+enum { MACRO_DEPTH = 4 };
+
+/* The next place of a word in a file, from `at`; or NULL. */
+static const char *find_word(const char *at, const rs_syntax_file *file, const char *word)
+{
+    const size_t length = strlen(word);
+    const char *const end = file->text + file->size;
+    while (at != NULL && (size_t)(end - at) >= length && memcmp(at, word, length) != 0)
+        at = memchr(at + 1, word[0], (size_t)(end - at) - 1);
+    return at != NULL && (size_t)(end - at) >= length ? at : NULL;
+}
+
 static bool is_unevaluated(const char *word, size_t length)
 {
     static const char *const words[] = {"sizeof",   "alignof",    "_Alignof", "__alignof__",
@@ -77,6 +89,31 @@ static bool is_unevaluated(const char *word, size_t length)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (rs_word_equals(word, 0, length, words[i]))
             return true;
+    return false;
+}
+
+/* Whether a macro of the user's files has one of these words in its text, or such a macro. */
+static bool has_unevaluated(const rs_syntax *tree, const char *name, size_t length, int depth)
+{
+    for (size_t i = 0; i < tree->file_count; i++) {
+        const rs_syntax_file *file = &tree->files[i];
+        size_t at = 0, word, size;
+        for (const char *found = file->text; depth < MACRO_DEPTH && found != NULL &&
+                                             (found = find_word(found, file, "define")) != NULL;
+             found += 6) {
+            at = (size_t)(found - file->text) + 6;
+            size_t end = at;
+            if (!next_name(file, file->size, &at, &word, &size) || size != length ||
+                memcmp(file->text + word, name, length) != 0)
+                continue;
+            for (end = at; end < file->size && file->text[end] != '\n'; end++)
+                end += file->text[end] == '\\' && end + 1 < file->size;
+            while (next_name(file, end, &at, &word, &size))
+                if (is_unevaluated(file->text + word, size) ||
+                    has_unevaluated(tree, file->text + word, size, depth + 1))
+                    return true;
+        }
+    }
     return false;
 }
 
@@ -109,11 +146,17 @@ static void read_operands(const reading *at, size_t begin, size_t end)
 {
     size_t name, length, from = begin;
     while (next_name(at->file, end, &from, &name, &length)) {
-        if (!is_unevaluated(at->file->text + name, length))
+        const size_t next = rs_blanks_skip(at->file->text, end, from);
+        const bool is_word = is_unevaluated(at->file->text + name, length);
+        if (!is_word && (next >= end || at->file->text[next] != '('))
             continue;
-        const size_t behind = operand_end(at->file, from, end);
-        rs_element_refuse(at->facts, find_names(at->frame, at->file, from, behind),
-                          place(at, name, behind), "the type or the size of an element is asked");
+        const size_t behind =
+            is_word ? operand_end(at->file, from, end) : operand_end(at->file, next + 1, end);
+        const uint64_t named = find_names(at->frame, at->file, from, behind);
+        if (named != 0 &&
+            (is_word || has_unevaluated(at->facts->tree, at->file->text + name, length, 0)))
+            rs_element_refuse(at->facts, named, place(at, name, behind),
+                              "the type or the size of an element is asked");
     }
 }
 

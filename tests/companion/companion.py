@@ -65,6 +65,7 @@ ACCEPTED = {
     "operators": "Body t = a[i] + b[i]; a[i] = t + b[i];",
     "templates": "Body t = b[i]; exchange(a + i, t); a[i].x += first(b, i) + first(a, i) + through(b[i]) + through(t); exchange(a + i, a[i]);",
     "bits": "a[i].low = b[i].high; auto l = a[i].high; a[i].high = 5; a[i].rest += l; a[i].high++;",
+    "assignment": "auto t = (a[i] = b[i]); a[i].x += 1; a[i].y = t.x; (a[i] = t).id = 3;",
     "private": "a[i].y = b[i].closed.sum(); Closed c = b[i].closed; a[i].closed = c; a[i].x = a[i].closed.sum();",
     "shared": "__shared__ Body s[4]; s[i & 3] = a[i]; s[i & 3].x += 1; a[i] = s[i & 3];",
     "comma": "int k = 0; for (Body *q = a; k < 1; k++, q++) q[i].x += k; a[i].x++, a[i].y--;",
@@ -74,6 +75,9 @@ ACCEPTED = {
 
 KEPT = {
     "sizeof": ("a[i].x = sizeof(*a); // HERE", "the type or the size"),
+    "sizeof_in_macro": ("char buffer[BYTES(a[0])]; buffer[0] = 1; // HERE", "the type or the size"),
+    "assignment_value": ("Body t = b[i]; a[i] = a[i + 1] = t; // HERE", "value of an assignment"),
+    "static_variable": ("a[i].id = count(a + i); // HERE", "static variable"),
     "sizeof_type": ("char buffer[sizeof a[0]]; buffer[0] = 1; // HERE", "the type or the size"),
     "decltype": ("decltype(*a) r = a[i]; r.x = 1; // HERE", "the type or the size"),
     "cast": ("float *f = (float *)a; f[i] = 1; // HERE", "cast"),
@@ -102,6 +106,9 @@ __device__ Body *where;
 __device__ void elsewhere(Body *q);
 __device__ Body *give(Body *q, int i) { return q + i; } // RETURNS
 #define ELEMENT(i) a[i]
+#define SIZE(place) sizeof(place)
+#define BYTES(place) (SIZE(place) + 1)
+__device__ int count(Body *q) { __shared__ int calls; return calls += q->id; } // RETURNS
 """
 
 SHIM = """
@@ -225,7 +232,7 @@ def check_refused(program, folder):
         with open(path, "w", encoding="utf-8") as file:
             file.write(source)
         one = arguments(rewrite(program, path))["k_" + name + ".a"]
-        lines = [i for i, line in enumerate(source.splitlines(), 1) if "// HERE" in line or (name == "returned" and "RETURNS" in line)]
+        lines = [i for i, line in enumerate(source.splitlines(), 1) if "// HERE" in line or (name in ("returned", "static_variable") and "RETURNS" in line)]
         if one["status"] != "kept" or one["line"] not in lines or not re.search(words, one["reason"]):
             wrong.append("%s: %s" % (name, one))
     if wrong:
