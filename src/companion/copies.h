@@ -16,6 +16,7 @@ typedef struct {
     rs_edits edits;                        /* of the function's file */
     char form[64]; /* a template's parameter that stands for a pointer; "" for none */
     bool is_kernel;
+    bool is_wrapper; /* of a toolkit's function, which gets a copy of the element */
 } rs_companion_copy;
 
 /* In the order in which they must stand: a function before those that call it. */

@@ -129,6 +129,7 @@ static void rename_call(rs_companion_editing *at, const rs_syntax_node *node,
 }
 
 static const char *suffix_of(const rs_companion_copies *copies, const rs_fact_frame *frame);
+static void wrap_call(rs_companion_editing *at, const rs_syntax_node *node);
 
 /* A copy's parameters are found by deduction, which does not add const. */
 static void make_const(rs_companion_editing *at, const rs_syntax_node *node,
@@ -147,8 +148,7 @@ static void make_const(rs_companion_editing *at, const rs_syntax_node *node,
     rs_companion_edit(at, text->range.end, text->range.end, ")");
 }
 
-static void edit_call(rs_companion_editing *at, const rs_companion_copies *copies,
-                      const rs_syntax_node *node)
+static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
 {
     const rs_syntax_declaration *called = node->declaration;
     const rs_fact_frame *entered = rs_map_get(&at->frame->calls, node);
@@ -170,18 +170,19 @@ static void edit_call(rs_companion_editing *at, const rs_companion_copies *copie
         make_const(at, node->children[i], entered->function->parameters[i - 1],
                    entered->parameters[i - 1]);
     if (entered != NULL && rs_companion_is_copied(entered))
-        rename_call(at, node, called, suffix_of(copies, entered));
+        rename_call(at, node, called, suffix_of(at->copies, entered));
+    if (rs_fact_works_on_element(called))
+        wrap_call(at, node);
 }
 
-static void edit_node(rs_companion_editing *at, const rs_companion_copies *copies,
-                      const rs_syntax_node *node, bool is_alone)
+static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool is_alone)
 {
     if (node == NULL || at->problem->what != NULL || at->status != RESTRIDE_OK)
         return;
     if (node->kind == RS_NODE_DECLARE)
         rs_companion_retype_variables(at, node, is_alone);
     if (node->kind == RS_NODE_CALL)
-        edit_call(at, copies, node);
+        edit_call(at, node);
     if (node->kind == RS_NODE_CONSTRUCT && node->child_count == 1 &&
         is_record(shape_of(at, node->children[0])))
         read_value(at, node->children[0], false);
@@ -189,7 +190,7 @@ static void edit_node(rs_companion_editing *at, const rs_companion_copies *copie
         shape_of(at, node->children[0]).shape == RS_SHAPE_BITS)
         read_value(at, node->children[0], false);
     for (size_t i = 0; i < node->child_count; i++)
-        edit_node(at, copies, node->children[i],
+        edit_node(at, node->children[i],
                   node->kind == RS_NODE_COMPOUND || node->kind == RS_NODE_CASE ||
                       node->kind == RS_NODE_DEFAULT);
 }
@@ -209,6 +210,8 @@ bool rs_companion_is_copied(const rs_fact_frame *frame)
 /* Of one text: instances of a template are. */
 static bool is_same_text(const rs_syntax_declaration *a, const rs_syntax_declaration *b)
 {
+    if (a->is_system || b->is_system)
+        return a == b;
     return a->name_range.file == b->name_range.file && a->name_range.begin == b->name_range.begin;
 }
 
@@ -260,8 +263,8 @@ static char *make_name(const rs_companion_copies *copies, const rs_syntax_declar
     return rs_text_take(&name);
 }
 
-static restride_status append(rs_companion_copies *copies, const rs_fact_elements *facts,
-                              const rs_fact_frame *frame, rs_edits edits)
+static restride_status append(rs_companion_copies *copies, const rs_syntax_declaration *function,
+                              const rs_fact_element *parameters, rs_edits edits)
 {
     if (copies->count == copies->capacity) {
         const size_t wanted = copies->capacity == 0 ? 16 : 2 * copies->capacity;
@@ -273,23 +276,53 @@ static restride_status append(rs_companion_copies *copies, const rs_fact_element
         copies->at = grown;
         copies->capacity = wanted;
     }
-    rs_fact_shape *shapes = calloc(frame->function->parameter_count + 1, sizeof *shapes);
-    for (size_t i = 0; shapes != NULL && i < frame->function->parameter_count; i++)
-        shapes[i] = frame->parameters[i].shape;
-    char *name = make_name(copies, frame->function);
-    copies->at[copies->count++] = (rs_companion_copy){
-        frame->function, shapes, name, edits, "", frame->function == facts->kernel};
+    rs_fact_shape *shapes = calloc(function->parameter_count + 1, sizeof *shapes);
+    for (size_t i = 0; shapes != NULL && i < function->parameter_count; i++)
+        shapes[i] = parameters[i].shape;
+    char *name = make_name(copies, function);
+    copies->at[copies->count++] =
+        (rs_companion_copy){.function = function, .shapes = shapes, .name = name, .edits = edits};
     return shapes == NULL || name == NULL ? rs_fail_memory("copies of functions") : RESTRIDE_OK;
 }
 
-static restride_status edit_frame(const rs_companion_copies *copies, const rs_fact_elements *facts,
+/* The toolkit's function gets a copy of the element: by a function of its own. */
+static void wrap_call(rs_companion_editing *at, const rs_syntax_node *node)
+{
+    const rs_syntax_declaration *called = node->declaration;
+    rs_fact_element *given = calloc(called->parameter_count + 1, sizeof *given);
+    uint64_t arguments = 0;
+    if (given == NULL) {
+        at->status = rs_fail_memory("copies of functions");
+        return;
+    }
+    for (size_t i = 1; i < node->child_count && i <= called->parameter_count; i++) {
+        given[i - 1] = shape_of(at, node->children[i]);
+        arguments |= given[i - 1].arguments;
+    }
+    const rs_fact_frame frame = {.function = called, .parameters = given};
+    if (arguments != 0 && find_copy(at->copies, &frame) == NULL && at->status == RESTRIDE_OK) {
+        at->status = append(at->copies, called, given, (rs_edits){NULL, 0, 0});
+        if (at->status == RESTRIDE_OK)
+            at->copies->at[at->copies->count - 1].is_wrapper = true;
+    }
+    if (arguments != 0 && at->status == RESTRIDE_OK)
+        rename_call(at, node, called, suffix_of(at->copies, &frame));
+    free(given);
+}
+
+static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_elements *facts,
                                   const rs_fact_frame *frame, rs_edits *edits, char *form,
                                   rs_companion_problem *problem)
 {
     const rs_syntax_declaration *function = frame->function;
     const rs_syntax_range name = function->name_range;
-    rs_companion_editing at = {facts->tree, frame,   NULL,        function->range.file,
-                               edits,       problem, RESTRIDE_OK, ""};
+    rs_companion_editing at = {.tree = facts->tree,
+                               .copies = copies,
+                               .frame = frame,
+                               .file_index = function->range.file,
+                               .edits = edits,
+                               .problem = problem,
+                               .status = RESTRIDE_OK};
     if (name.file >= facts->tree->file_count || facts->tree->files[name.file].text == NULL ||
         name.in_macro || function->range.in_macro || function->is_method) {
         rs_companion_fail(&at, ~UINT64_C(0), function->range,
@@ -298,7 +331,7 @@ static restride_status edit_frame(const rs_companion_copies *copies, const rs_fa
         return RESTRIDE_OK;
     }
     at.file = &facts->tree->files[name.file];
-    edit_node(&at, copies, function->body, false);
+    edit_node(&at, function->body, false);
     rs_companion_retype_parameters(&at, function == facts->kernel);
     rs_edits_sort(edits);
     strcpy(form, at.form);
@@ -332,9 +365,11 @@ static restride_status add_frame(rs_companion_copies *copies, const rs_fact_elem
         rs_edits_free(&edits);
         return status;
     }
-    status = append(copies, facts, frame, edits);
-    if (status == RESTRIDE_OK)
-        strcpy(copies->at[copies->count - 1].form, form);
+    status = append(copies, frame->function, frame->parameters, edits);
+    if (status != RESTRIDE_OK)
+        return status;
+    strcpy(copies->at[copies->count - 1].form, form);
+    copies->at[copies->count - 1].is_kernel = frame->function == facts->kernel;
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 typedef struct {
     const rs_syntax *tree;
+    rs_companion_copies *copies;
     const rs_fact_frame *frame;
     const rs_syntax_file *file;
     size_t file_index;

@@ -142,9 +142,48 @@ static size_t add_template(rs_text *text, const rs_syntax_file *file, size_t hea
     return head;
 }
 
+/* A function that copies the element out, calls the toolkit's, and stores it back. */
+static void insert_wrapper(insertions *all, const rs_companion_copy *copy, size_t which)
+{
+    const rs_syntax_declaration *function = copy->function;
+    const rs_syntax_type *type = function->type, *returned = type->of;
+    const bool returns = returned->kind != RS_TYPE_VOID;
+    rs_text text = RS_TEXT_EMPTY, copied = RS_TEXT_EMPTY, stored = RS_TEXT_EMPTY,
+            given = RS_TEXT_EMPTY;
+    rs_text_format(&text, "\ntemplate <class restride_F> __device__ inline %s %s(", returned->name,
+                   copy->name);
+    for (size_t i = 0; i < type->parameter_count; i++) {
+        const rs_syntax_type *one = type->parameters[i];
+        const char *comma = i == 0 ? "" : ", ";
+        if (copy->shapes[i] != RS_SHAPE_POINTER) {
+            rs_text_format(&text, "%s%s p%zu", comma, one->name, i);
+            rs_text_format(&given, "%sp%zu", comma, i);
+            continue;
+        }
+        rs_text_format(&text, "%srestride_pointer<%s, restride_F> p%zu", comma, one->of->name, i);
+        rs_text_format(&given, "%s&v%zu", comma, i);
+        rs_text_format(&copied, "    %s v%zu = (*p%zu).get();\n", one->of->plain->name, i, i);
+        if (!one->of->is_const)
+            rs_text_format(&stored, "    *p%zu = v%zu;\n", i, i);
+    }
+    rs_text_format(&text, ")\n{\n%s    %s%s(%s);\n%s%s}\n", copied.data == NULL ? "" : copied.data,
+                   returns ? "const auto restride_value = " : "", function->name,
+                   given.data == NULL ? "" : given.data, stored.data == NULL ? "" : stored.data,
+                   returns ? "    return restride_value;\n" : "");
+    rs_text_free(&copied);
+    rs_text_free(&stored);
+    rs_text_free(&given);
+    insert(all, rs_place_last_include(&all->tree->files[all->main_file], all->first), 1 + which,
+           &text);
+}
+
 static void insert_copy(insertions *all, const rs_companion_copy *copy, size_t which)
 {
     const rs_syntax_declaration *function = copy->function;
+    if (copy->is_wrapper) {
+        insert_wrapper(all, copy, which);
+        return;
+    }
     const size_t index = function->name_range.file;
     const rs_syntax_file *file = &all->tree->files[index];
     const size_t head = rs_place_head(file, function->name_range.begin);
@@ -232,7 +271,7 @@ restride_status rs_companion_write(rs_text *text, const rs_syntax *tree, size_t 
     insertions all = {tree, main_file, tree->files[main_file].size, NULL, 0, 0, RESTRIDE_OK};
     for (size_t i = 0; i < copies->count; i++) {
         const rs_syntax_range range = copies->at[i].function->range;
-        if (range.file == main_file && range.begin < all.first)
+        if (!copies->at[i].is_wrapper && range.file == main_file && range.begin < all.first)
             all.first = range.begin;
     }
     for (size_t i = 0; i < copies->count && all.status == RESTRIDE_OK; i++)

@@ -59,6 +59,12 @@ static bool takes_one_number(const char *name)
     return false;
 }
 
+bool rs_fact_works_on_element(const rs_syntax_declaration *function)
+{
+    return function->is_system && !function->is_method &&
+           (strncmp(function->name, "curand", 6) == 0 || strcmp(function->name, "skipahead") == 0);
+}
+
 static const rs_syntax_type *parameter_type(const rs_syntax_declaration *function, size_t which)
 {
     const rs_syntax_type *type = function->type;
@@ -102,6 +108,8 @@ static const char *see_argument(call *at, size_t which, rs_fact_element given)
         return NULL;
     if (called->is_system) {
         if (given.shape == RS_SHAPE_LEAF_POINTER && takes_one_number(called->name))
+            return NULL;
+        if (given.shape == RS_SHAPE_POINTER && rs_fact_works_on_element(called))
             return NULL;
         return "an element goes to a function of the toolkit";
     }

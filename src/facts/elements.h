@@ -78,6 +78,13 @@ rs_fact_element rs_fact_node_shape(const rs_fact_frame *frame, const rs_syntax_n
 rs_fact_element rs_fact_declaration_shape(const rs_fact_frame *frame,
                                           const rs_syntax_declaration *declaration);
 
+/*
+ * Whether a function of the toolkit works on one element: cuRAND's, on the generator that it gets,
+ * which each call changes. A copy of the element may be given to it and stored back: threads that
+ * share an element would race without the copy, too.
+ */
+bool rs_fact_works_on_element(const rs_syntax_declaration *function);
+
 /* Whether a function only reads what its references (and `this`) refer to, changes nothing but its
  * own variables, and returns no way to what it read: a copy may stand for each of them. */
 bool rs_fact_only_reads(rs_syntax *tree, const rs_syntax_declaration *function);

@@ -99,6 +99,19 @@ KEPT = {
     "volatile_place": ("volatile Body *q = a + i; q->x = 1; // HERE", "words"),
 }
 
+# A header of the toolkit, with a generator of random numbers as an element.
+TOOLKIT = """
+struct State { unsigned d, v[5]; float extra; };
+static inline __device__ unsigned curand(State *s) { s->v[s->d % 5] += s->d; return s->d = s->d * 1664525u + 1013904223u; }
+static inline __device__ void curand_init(unsigned seed, int offset, State *s) { s->d = seed + offset; s->v[0] = offset; s->extra = 0; }
+static inline __device__ float toolkit_other(State *s) { return s[1].extra; }
+"""
+
+TOOLKIT_ACCEPTED = {
+    "generator": "State *s = a + i; const unsigned one = curand(s); a[i].extra += one % 7 + curand(s) % 5; *s = b[i]; curand(&a[i]);",
+    "seeded": "curand_init(7, i, a + i); a[i].v[2] = curand(&a[i]) ^ b[i].d;",
+}
+
 REFUSED_HEAD = """
 struct Body { float x, y, w[4]; int id; __device__ void change() { x = 1; } };
 __device__ float keep;
@@ -130,12 +143,7 @@ static unsigned next() { state = state * 6364136223846793005ull + 14426950408889
 static Body draw() {
     Body b;
     memset(&b, 0, sizeof b);
-    b.x = next() %% 100; b.y = next() %% 100; b.id = next() %% 64; b.hits = next() %% 64;
-    b.v = Vec{float(next() %% 10), float(next() %% 10), float(next() %% 10)};
-    for (float &f : b.w) f = next() %% 100;
-    for (float &f : b.big.e) f = next() %% 100;
-    for (int i = 0; i < 5; i++) { float f = next() %% 100; memcpy((char *)&b.closed + 4 * i, &f, 4); }
-    b.low = next(); b.high = next(); b.rest = next();
+    %(draw)s
     return b;
 }
 template <class F> struct Array {
@@ -192,15 +200,24 @@ def arguments(reply):
     return {"%s.%s" % (k["name"], a["name"]): a for k in reply["kernels"] for a in k["arguments"]}
 
 
-def run(reply, names, compiler, folder):
+DRAW = """b.x = next() % 100; b.y = next() % 100; b.id = next() % 64; b.hits = next() % 64;
+    b.v = Vec{float(next() % 10), float(next() % 10), float(next() % 10)};
+    for (float &f : b.w) f = next() % 100;
+    for (float &f : b.big.e) f = next() % 100;
+    for (int i = 0; i < 5; i++) { float f = next() % 100; memcpy((char *)&b.closed + 4 * i, &f, 4); }
+    b.low = next(); b.high = next(); b.rest = next();"""
+
+
+def run(reply, names, compiler, folder, record="Body", draw=DRAW):
     calls = []
     for name in names:
         for form, n in (("full", 128), ("ragged", 100), ("ragged_large", 33), ("full_large", 64)):
             calls.append('wrong |= compare<restride_%s>("%s", %d, k_%s, k_%s__asta<restride_%s>);' % (form, name, n, name, name, form))
     program, path = os.path.join(folder, "both"), os.path.join(folder, "both.cpp")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(SHIM + reply["source"] + "\n" + DRIVER % {"seed": 7, "calls": "\n    ".join(calls)})
-    subprocess.run([compiler, "-std=c++14", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", path, "-o", program], check=True)
+        driver = DRIVER.replace("Body", record) % {"seed": 7, "draw": draw, "calls": "\n    ".join(calls)}
+        file.write(SHIM + reply["source"] + "\n" + driver)
+    subprocess.run([compiler, "-I" + folder, "-std=c++14", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", path, "-o", program], check=True)
     answer = subprocess.run([program], capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise SystemExit("%s: %s%s" % (compiler, answer.stdout, answer.stderr))
@@ -225,6 +242,22 @@ def check_accepted(program, compilers, folder):
     print("%d kernels agree in 3 layouts, 4 forms each" % len(ACCEPTED))
 
 
+def check_toolkit(program, compilers, folder):
+    path = os.path.join(folder, "toolkit.cu")
+    with open(os.path.join(folder, "generator.h"), "w", encoding="utf-8") as file:
+        file.write(TOOLKIT)
+    bodies = dict(TOOLKIT_ACCEPTED, other="a[i].extra = toolkit_other(a + i);")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#include <generator.h>\n" + "".join(kernel(*one) for one in bodies.items()).replace("Body", "State"))
+    reply = rewrite(program, path, options=["-isystem", folder])
+    found = arguments(reply)
+    if [name for name, one in found.items() if (one["status"] == "transformed") != (name != "k_other.a")]:
+        raise SystemExit("toolkit: %s" % found)
+    for compiler in compilers:
+        run(reply, list(TOOLKIT_ACCEPTED), compiler, folder, "State", "for (unsigned &v : b.v) v = next(); b.d = next(); b.extra = 1;")
+    print("%d kernels agree that give elements to the toolkit" % len(TOOLKIT_ACCEPTED))
+
+
 def check_refused(program, folder):
     path, wrong = os.path.join(folder, "refused.cu"), []
     for name, (body, words) in KEPT.items():
@@ -247,7 +280,9 @@ def main():
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         check_refused(given.rewriter, folder)
-        check_accepted(given.rewriter, [c for c in given.compilers if "NOTFOUND" not in c], folder)
+        compilers = [c for c in given.compilers if "NOTFOUND" not in c]
+        check_toolkit(given.rewriter, compilers, folder)
+        check_accepted(given.rewriter, compilers, folder)
 
 
 main()
