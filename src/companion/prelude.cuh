@@ -34,7 +34,7 @@ struct restride_extent {
 };
 
 /* Elements are numbered by `I`: int where (count + tile * group) * size of an element < 2^31. `full`:
- * the count is a multiple of tile * group, or the array has the memory of one. */
+ * `count` is a multiple of tile * group, or the array has the memory of one, and so is `first`. */
 template <class I, bool full> struct restride_form {
     typedef I number;
     static constexpr bool is_full = full;
@@ -153,6 +153,16 @@ template <class I, restride_size S, restride_size T, restride_size G> struct res
         return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * I(S) + (j / I(G) & I(T - 1)) * w;
     }
 };
+template <class I, restride_size S> struct restride_steps<I, S, 0, 1> {
+    static RESTRIDE_INLINE I in_units(I j, I)
+    {
+        return j;
+    }
+    static RESTRIDE_INLINE I in_bytes(I j, I w)
+    {
+        return j * w;
+    }
+};
 template <class I, restride_size S, restride_size T> struct restride_steps<I, S, T, 1> {
     static RESTRIDE_INLINE I in_units(I j, I w)
     {
@@ -185,17 +195,21 @@ struct restride_place : restride_count<L::tile == 0 || (L::tile > 1 && !F::is_fu
     {
     }
 
+    /* How many elements lie side by side in this one's tile. */
+    RESTRIDE_INLINE number_type span() const
+    {
+        if (L::tile == 0)
+            return number_type(this->get());
+        if (L::tile == 1 || F::is_full)
+            return number_type(L::tile);
+        const number_type rest = number_type(this->get()) - (number & -number_type(L::tile));
+        return rest < number_type(L::tile) ? rest : number_type(L::tile);
+    }
+
     /* How far entries `bytes` apart in an element lie from each other. */
     RESTRIDE_INLINE long long apart(long long bytes) const
     {
-        if (L::tile == 1)
-            return bytes;
-        if (L::tile == 0)
-            return bytes * this->get();
-        if (F::is_full)
-            return bytes * (long long)L::tile;
-        const number_type rest = number_type(this->get()) - (number & -number_type(L::tile));
-        return bytes * (rest < number_type(L::tile) ? rest : number_type(L::tile));
+        return bytes * (long long)span();
     }
 
     /* The same element `bytes` further on. */
@@ -210,22 +224,22 @@ struct restride_place : restride_count<L::tile == 0 || (L::tile > 1 && !F::is_fu
         return restride_place(*this, base, number_type(number + number_type(n)));
     }
 
-    /* The T at the byte O of an element that moves with the W bytes from there on. */
+    /* The T at the byte O of an element that moves with the W bytes from there on. In full tiles O
+     * is a constant distance from where the element begins; else it takes part in the index. */
     template <class T, restride_size O, restride_size W> RESTRIDE_INLINE restride_like<Q, T> &at() const
     {
         typedef restride_like<Q, restride_unit<W, 1>> unit;
         typedef number_type I;
-        typedef restride_steps<I, L::size, L::tile == 0 ? 1 : L::tile, L::group> steps;
-        Q *const begin = base + apart(O);
-        if (L::tile == 0)
-            return *reinterpret_cast<restride_like<Q, T> *>(reinterpret_cast<unit *>(begin) + number);
-        if (L::tile == 1)
-            return *reinterpret_cast<restride_like<Q, T> *>(
-                reinterpret_cast<restride_like<Q, restride_unit<L::size, 1>> *>(begin) + number);
-        if (L::size % W == 0)
-            return *reinterpret_cast<restride_like<Q, T> *>(reinterpret_cast<unit *>(begin) +
-                                                           steps::in_units(number, I(W)));
-        return *reinterpret_cast<restride_like<Q, T> *>(begin + steps::in_bytes(number, I(W)));
+        typedef restride_steps<I, L::size, L::tile, L::group> steps;
+        constexpr bool is_constant = L::tile == 1 || (L::tile > 1 && F::is_full);
+        constexpr bool is_index = !is_constant && O % W == 0;
+        Q *const begin = is_index ? base : base + apart(O);
+        const I more = is_index ? I(O / W) * span() : I(0);
+        return *reinterpret_cast<restride_like<Q, T> *>(
+            L::size % W == 0
+                ? reinterpret_cast<Q *>(reinterpret_cast<unit *>(begin) +
+                                        (steps::in_units(number, I(W)) + more))
+                : begin + (steps::in_bytes(number, I(W)) + more * I(W)));
     }
 };
 
@@ -516,14 +530,23 @@ template <class T, class F> struct restride_arrow : restride_reference<T, F> {
     }
 };
 
-/* A pointer keeps an array and a number; pointers are compared and subtracted within one array, as
- * C++ defines it. */
+/* An array and a number. */
 template <class T, class F = restride_full> class restride_pointer
 {
     typedef restride_place_for<T, F> place;
     typedef restride_layout_for<T> layout;
     static_assert(sizeof(T) == layout::size, "the size that the layout was made for");
     place p;
+
+    static RESTRIDE_INLINE long long skipped(restride_extent extent)
+    {
+        return layout::tile == 1 || (layout::tile > 1 && F::is_full) ? 0 : extent.first;
+    }
+    /* The address that the element has in AoS: what pointers are compared by. */
+    RESTRIDE_INLINE restride_like<T, char> *address() const
+    {
+        return p.base + (long long)p.number * (long long)sizeof(T);
+    }
 
     template <class, class> friend class restride_pointer;
 
@@ -540,10 +563,11 @@ template <class T, class F = restride_full> class restride_pointer
     RESTRIDE_INLINE explicit restride_pointer(const place &at) : p(at)
     {
     }
-    /* From a kernel's argument; it points to element number extent.first as if in AoS. */
+    /* From a kernel's argument; it points to element number extent.first as if in AoS. Where that
+     * begins a tile, numbers count from there, so that unrolled loops know more of them. */
     RESTRIDE_INLINE restride_pointer(T *raw, restride_extent extent)
-        : p(reinterpret_cast<restride_like<T, char> *>(raw) - extent.first * (long long)sizeof(T),
-            typename F::number(extent.first), extent.count)
+        : p(reinterpret_cast<restride_like<T, char> *>(raw) - skipped(extent) * (long long)sizeof(T),
+            typename F::number(skipped(extent)), extent.count)
     {
     }
     template <class U, class = restride_if_same<U, restride_plain<T>>>
@@ -613,27 +637,22 @@ template <class T, class F = restride_full> class restride_pointer
     }
     friend RESTRIDE_INLINE long long operator-(const restride_pointer &a, const restride_pointer &b)
     {
-        return (long long)a.p.number - (long long)b.p.number;
+        return (a.p.base - b.p.base) / (long long)sizeof(T) +
+               ((long long)a.p.number - (long long)b.p.number);
     }
 #define RESTRIDE_COMPARE(compare)                                                                  \
     friend RESTRIDE_INLINE bool operator compare(const restride_pointer &a,                        \
                                                  const restride_pointer &b)                        \
     {                                                                                              \
-        return a.p.number compare b.p.number;                                                      \
+        return a.address() compare b.address();                                                      \
     }
     RESTRIDE_COMPARE(<)
     RESTRIDE_COMPARE(>)
     RESTRIDE_COMPARE(<=)
     RESTRIDE_COMPARE(>=)
+    RESTRIDE_COMPARE(==)
+    RESTRIDE_COMPARE(!=)
 #undef RESTRIDE_COMPARE
-    friend RESTRIDE_INLINE bool operator==(const restride_pointer &a, const restride_pointer &b)
-    {
-        return a.p.base == b.p.base && a.p.number == b.p.number;
-    }
-    friend RESTRIDE_INLINE bool operator!=(const restride_pointer &a, const restride_pointer &b)
-    {
-        return !(a == b);
-    }
 };
 
 template <class T, class F>

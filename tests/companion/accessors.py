@@ -237,7 +237,7 @@ template <class F> static void check@(const char *form, size_t whole) {
     for (size_t n : counts) {
         if (whole != 0) n = (n + whole - 1) / whole * whole;
         if (n > 600) break;
-        const size_t S = $S, first = n / 2;
+        const size_t S = $S, first = whole != 0 ? n / 2 / whole * whole : n / 2;
         static_assert(sizeof(T@) == S, "size");
         unsigned char *m[2], *w[2];
         for (int k = 0; k < 2; k++) {
