@@ -136,11 +136,10 @@ void rs_companion_layout_write(rs_text *text, const rs_companion_layout *layout)
 
 /* ---- classes ---- */
 
-/* A type's name that holds in every scope. */
-static void write_name(rs_text *text, const rs_syntax_type *type)
+/* A type's name without what has none: namespaces. */
+static void write_named(rs_text *text, const rs_syntax_type *type)
 {
     static const char anonymous[] = "(anonymous namespace)::";
-    rs_text_add_string(text, "::");
     for (const char *c = type->plain->name; *c != '\0'; c++)
         if (strncmp(c, anonymous, sizeof anonymous - 1) == 0)
             c += sizeof anonymous - 2;
@@ -148,15 +147,26 @@ static void write_name(rs_text *text, const rs_syntax_type *type)
             rs_text_add(text, c, 1);
 }
 
+/* The same so that it holds in every scope. */
+static void write_name(rs_text *text, const rs_syntax_type *type)
+{
+    rs_text_add_string(text, "::");
+    write_named(text, type);
+}
+
 /* The class of a record: restride_fields_NAME. */
 static void write_class_name(rs_text *text, const rs_syntax_type *record)
 {
+    rs_text name = RS_TEXT_EMPTY;
+    write_named(&name, record);
+    text->failed = text->failed || name.failed;
     rs_text_add_string(text, "restride_fields_");
-    for (const char *c = record->name; *c != '\0'; c++)
+    for (const char *c = name.failed ? "" : name.data; *c != '\0'; c++)
         if (isalnum((unsigned char)*c) || *c == '_')
             rs_text_add(text, c, 1);
-        else if (c[1] != '\0' && c[1] != ':' && c[1] != ' ' && *c != ')')
+        else if (isalnum((unsigned char)c[1]))
             rs_text_add_string(text, "_");
+    rs_text_free(&name);
 }
 
 /* decltype of a member. */
@@ -191,7 +201,9 @@ static void write_kind(rs_text *text, const rs_companion_member *member, const r
     } else if (is_number(type)) {
         rs_text_format(text, "restride_whole<%s>", type->name);
     } else {
-        rs_text_add_string(text, "restride_whole<restride_entry<");
+        const bool is_toolkit = type->kind == RS_TYPE_RECORD && type->declaration->is_system;
+        rs_text_format(text, "%s<restride_entry<",
+                       is_toolkit ? "restride_toolkit" : "restride_whole");
         write_type(text, member);
         rs_text_add_string(text, ">>");
     }
@@ -241,12 +253,12 @@ static void write_member_kind(rs_text *text, const rs_companion_member *member, 
     rs_text_free(&kind);
 }
 
-static void write_class(rs_text *text, const char *name, const char *record,
-                        const rs_companion_members *members);
+static void write_class(rs_text *text, const rs_syntax *tree, const rs_syntax_type *of,
+                        const char *name, const char *record, const rs_companion_members *members);
 
 /* The class of the record that a member is or consists of, in front of the one that has it. */
-static void write_nested(rs_text *text, const char *class, const char *record,
-                         const rs_companion_member *of)
+static void write_nested(rs_text *text, const rs_syntax *tree, const char *class,
+                         const char *record, const rs_companion_member *of)
 {
     rs_companion_members members;
     rs_text name = RS_TEXT_EMPTY, type = RS_TEXT_EMPTY;
@@ -260,7 +272,7 @@ static void write_nested(rs_text *text, const char *class, const char *record,
     rs_members_read(&members, rs_member_entry(of->type));
     text->failed = text->failed || members.out_of_memory || name.failed || type.failed;
     if (!text->failed)
-        write_class(text, name.data, type.data, &members);
+        write_class(text, tree, rs_member_entry(of->type), name.data, type.data, &members);
     rs_members_free(&members);
     rs_text_free(&name);
     rs_text_free(&type);
@@ -301,18 +313,21 @@ static void write_functions(rs_text *text, const char *name, const rs_companion_
     rs_text_format(text, "\n    {\n    }\n    RESTRIDE_ASSIGNMENTS(%s)\n};\n", name);
 }
 
-static void write_class(rs_text *text, const char *name, const char *record,
-                        const rs_companion_members *members)
+static void write_class(rs_text *text, const rs_syntax *tree, const rs_syntax_type *of,
+                        const char *name, const char *record, const rs_companion_members *members)
 {
     for (size_t i = 0; i < members->count; i++)
         if (has_class(&members->members[i]))
-            write_nested(text, name, record, &members->members[i]);
+            write_nested(text, tree, name, record, &members->members[i]);
     rs_text_format(text,
                    "template <class P, restride_size O>\n"
                    "struct %s : restride_element<%s<P, O>, %s, P, O> {\n"
                    "    typedef %s restride_record;\n"
                    "    typedef restride_element<%s, restride_record, P, O> restride_base;\n",
                    name, name, record, record, name);
+    rs_text_format(text, "    static constexpr bool restride_copies = %s;\n",
+                   rs_members_are_copied(tree, of) ? "true"
+                                                   : "__is_trivially_copyable(restride_record)");
     for (size_t i = 0; i < members->count; i++) {
         const rs_companion_member *member = &members->members[i];
         rs_text nested = RS_TEXT_EMPTY;
@@ -347,12 +362,13 @@ restride_status rs_companion_accessors_write(rs_text *text, const rs_syntax *tre
         rs_text_format(text, "/* %s, %lld bytes, in ", record->plain->name, record->size);
         rs_companion_layout_write(text, layout);
         rs_text_add_string(text, ". */\n");
-        write_class(text, name.data, type.data, &members);
-        rs_text_format(text,
-                       "template <class P> %s<P, 0> restride_fields_of(const %s *, P *);\n"
-                       "restride_layout<%lld, %zu, %zu> restride_layout_of(const %s *);\n",
-                       name.data, type.data, record->size, layout->tile,
-                       layout->group == 0 ? 1 : layout->group, type.data);
+        write_class(text, tree, record->plain, name.data, type.data, &members);
+        rs_text_format(
+            text,
+            "template <class P> RESTRIDE_TYPE %s<P, 0> restride_fields_of(const %s *, P *);\n"
+            "RESTRIDE_TYPE restride_layout<%lld, %zu, %zu> restride_layout_of(const %s *);\n",
+            name.data, type.data, record->size, layout->tile,
+            layout->group == 0 ? 1 : layout->group, type.data);
     }
     rs_members_free(&members);
     rs_text_free(&name);

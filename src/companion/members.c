@@ -58,13 +58,13 @@ static const char *name_of(rs_companion_members *members, const rs_syntax_declar
 
 static const char *unknown_type(const rs_syntax_type *type)
 {
+    for (; type != NULL && type->kind == RS_TYPE_ARRAY; type = type->of)
+        if (type->count <= 0)
+            return "has an array without a constant length";
+    if (type != NULL && type->kind == RS_TYPE_REFERENCE)
+        return "has a member that is a reference";
     if (type == NULL || type->size <= 0 || type->align <= 0)
         return "has a member of unknown size";
-    for (; type->kind == RS_TYPE_ARRAY; type = type->of)
-        if (type->count <= 0 || type->of == NULL)
-            return "has an array without a constant length";
-    if (type->kind == RS_TYPE_REFERENCE)
-        return "has a member that is a reference";
     if (type->kind == RS_TYPE_RECORD && type->declaration == NULL)
         return "has a member of a structure that is not declared";
     return NULL;
@@ -152,8 +152,8 @@ static void read_bases(rs_companion_members *members, const rs_syntax_declaratio
 {
     for (size_t i = 0; i < record->base_count; i++) {
         const rs_syntax_base *base = &record->bases[i];
-        if (base->type == NULL || base->type->declaration == NULL || base->is_virtual) {
-            refuse(members, "has a virtual base");
+        if (base->type == NULL || base->type->declaration == NULL) {
+            refuse(members, "has a base that is not declared");
         } else if (base->type->declaration->field_count > 0 ||
                    base->type->declaration->base_count > 0) {
             if (base->offset < 0)
@@ -168,6 +168,9 @@ static void read_bases(rs_companion_members *members, const rs_syntax_declaratio
 static void read_record(rs_companion_members *members, const rs_syntax_declaration *record,
                         size_t at, const rs_syntax_type *base, int depth)
 {
+    for (size_t i = 0; i < record->base_count; i++)
+        if (record->bases[i].is_virtual)
+            refuse(members, "has a virtual base");
     if (!record->is_defined)
         refuse(members, "is not defined");
     else if (record->is_polymorphic)
@@ -215,4 +218,53 @@ bool rs_member_is_apart(const rs_syntax_type *type)
     const bool apart = members.why == NULL && !members.out_of_memory;
     rs_members_free(&members);
     return apart;
+}
+
+/* Whether a function of a record takes part in copies of it. */
+static bool copies(const rs_syntax_declaration *function, const rs_syntax_declaration *record)
+{
+    if (function->parent != record || function->is_implicit)
+        return false;
+    if (function->is_destructor)
+        return true;
+    const bool assigns = strcmp(function->name, "operator=") == 0;
+    return (function->is_constructor || assigns) && function->parameter_count > 0 &&
+           function->parameters[0]->type->kind == RS_TYPE_REFERENCE;
+}
+
+static bool has_copies(const rs_syntax *tree, const rs_syntax_type *type, int depth)
+{
+    const rs_syntax_declaration *record = type->declaration;
+    if (type->kind != RS_TYPE_RECORD || record->is_system)
+        return false;
+    if (depth > MOST_DEPTH || record->is_instance) /* whose methods may not have been met */
+        return true;
+    for (size_t i = 0; i < tree->declaration_count; i++)
+        if (copies(tree->declarations[i], record))
+            return true;
+    for (size_t i = 0; i < record->base_count; i++)
+        if (has_copies(tree, record->bases[i].type->plain, depth + 1))
+            return true;
+    for (size_t i = 0; i < record->field_count; i++)
+        if (has_copies(tree, rs_member_entry(record->fields[i]->type)->plain, depth + 1))
+            return true;
+    return false;
+}
+
+static bool has_toolkit(const rs_syntax_type *type)
+{
+    const rs_syntax_declaration *record = type->declaration;
+    if (type->kind != RS_TYPE_RECORD)
+        return false;
+    bool has = record->is_system && !record->is_plain;
+    for (size_t i = 0; i < record->base_count && !has; i++)
+        has = has_toolkit(record->bases[i].type->plain);
+    for (size_t i = 0; i < record->field_count && !has; i++)
+        has = has_toolkit(rs_member_entry(record->fields[i]->type)->plain);
+    return has;
+}
+
+bool rs_members_are_copied(const rs_syntax *tree, const rs_syntax_type *record)
+{
+    return has_toolkit(record->plain) && !has_copies(tree, record->plain, 0);
 }

@@ -16,8 +16,10 @@
 
 #if defined(__CUDACC__) || defined(__CUDA__) || defined(__CUDACC_RTC__)
 #define RESTRIDE_INLINE __host__ __device__ __forceinline__
+#define RESTRIDE_TYPE __host__ __device__ __attribute__((unused))
 #else
 #define RESTRIDE_INLINE inline __attribute__((always_inline))
+#define RESTRIDE_TYPE __attribute__((unused))
 #endif
 #if defined(__CUDA_ARCH__) || defined(__clang__)
 #define RESTRIDE_UNROLL _Pragma("unroll")
@@ -266,6 +268,21 @@ template <class T, restride_size W = sizeof(T)> struct restride_whole {
     };
 };
 
+/* The same of a toolkit's class, whose copies are its bytes even where they have code of their own. */
+template <class T> struct restride_toolkit {
+    template <class P, restride_size O> struct in : restride_whole<T>::template in<P, O> {
+        typedef typename restride_whole<restride_unit<sizeof(T), alignof(T)>>::template in<P, O> bytes;
+        static RESTRIDE_INLINE void load(const P &p, unsigned char *to)
+        {
+            bytes::load(p, to);
+        }
+        static RESTRIDE_INLINE void store(const P &p, const unsigned char *from)
+        {
+            bytes::store(p, from);
+        }
+    };
+};
+
 /* A record, taken apart. */
 template <template <class, restride_size> class R> struct restride_nested {
     template <class P, restride_size O> struct in {
@@ -442,14 +459,14 @@ template <class fields, class T, class P, restride_size O> struct restride_eleme
     }
     RESTRIDE_INLINE T get() const
     {
-        static_assert(__is_trivially_copyable(T), "copied member by member");
+        static_assert(fields::restride_copies, "copied member by member");
         restride_storage<T> s;
         fields::restride_parts::template load<O>(restride_p, s.bytes);
         return s.value;
     }
     RESTRIDE_INLINE void restride_set(const T &value) const
     {
-        static_assert(__is_trivially_copyable(T), "copied member by member");
+        static_assert(fields::restride_copies, "copied member by member");
         fields::restride_parts::template store<O>(restride_p,
                                                   reinterpret_cast<const unsigned char *>(&value));
     }

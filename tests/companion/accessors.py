@@ -16,7 +16,7 @@ SCALARS = [("char", "number"), ("unsigned char", "number"), ("short", "number"),
            ("const int *", "address")]
 
 COMMON = """enum Kind : int { some, other };
-struct Small { float a; short b; };
+struct Small { float a; short b, c; };
 union Either { float f[3]; int i; };
 struct alignas(8) Base { int base; float weight; };
 """
