@@ -301,100 +301,139 @@ struct Problem {
     bool pairs;                               /* all members are float2 */
 };
 
-template <class A, class B, class C> static void measure(const Problem &s, A aos, B hand, C own[4])
+typedef void (*plain_launch)(unsigned *, unsigned *, float *, float *, int, int);
+typedef void (*own_launch)(unsigned *, restride_extent, unsigned *, float *, float *, int, int);
+enum { FORMS = 6 }; /* AoS, by hand, and accessors with four forms of numbers */
+
+struct Launches {
+    plain_launch aos, hand;
+    own_launch own[FORMS - 2]; /* nullptr: there is none */
+};
+
+/* The arrays of a problem: as they begin, AoS, tiles, tiles that are only read; others. */
+struct Arrays {
+    unsigned *fresh, *aos, *asta, *second;
+    float *in, *out;
+    Leaf *leaves;
+    int leaf_count;
+    size_t bytes, others;
+};
+
+static std::vector<unsigned> numbers(const Problem &s)
 {
-    const size_t bytes = (size_t)s.elements * s.words * 4;
-    std::vector<Leaf> leaves;
-    for (int k = 0; k < s.words; k++)
-        if (s.pairs || k == s.doubles)
-            leaves.push_back({k, 2}), k++;
-        else
-            leaves.push_back({k, 1});
-    std::vector<unsigned> start(bytes / 4);
+    std::vector<unsigned> start((size_t)s.elements * s.words);
     for (size_t k = 0; k < start.size(); k++) {
         const float x = 0.5f + (float)((k * 2654435761u) >> 12 & 0xffff) / 65536;
         memcpy(&start[k], &x, 4);
+        if (s.doubles >= 0 && (int)(k % s.words) == s.doubles - 1)
+            start[k] = 0; /* padding */
     }
-    if (s.doubles >= 0)
-        for (int i = 0; i < s.elements; i++)
-            start[(size_t)i * s.words + 9] = 0; /* padding */
-    Leaf *table;
-    unsigned *fresh, *a, *b, *second;
-    float *in, *out[2];
-    const size_t others = (size_t)s.threads * 6 * 4;
-    CHECK(cudaMalloc(&table, leaves.size() * sizeof(Leaf)));
-    CHECK(cudaMemcpy(table, leaves.data(), leaves.size() * sizeof(Leaf), cudaMemcpyHostToDevice));
-    CHECK(cudaMalloc(&fresh, bytes));
-    CHECK(cudaMalloc(&a, bytes));
-    CHECK(cudaMalloc(&b, bytes));
-    CHECK(cudaMalloc(&second, bytes));
-    CHECK(cudaMalloc(&in, others));
-    for (float *&o : out)
-        CHECK(cudaMalloc(&o, others));
-    CHECK(cudaMemcpy(fresh, start.data(), bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(in, start.data(), std::min(others, bytes), cudaMemcpyHostToDevice));
+    return start;
+}
 
-    std::vector<double> times[6];
-    std::vector<unsigned> result(bytes / 4), first(bytes / 4);
-    std::vector<float> sums(others / 4), first_sums(others / 4);
+static Arrays make(const Problem &s)
+{
+    Arrays a;
+    std::vector<Leaf> leaves;
+    for (int k = 0; k < s.words; k += leaves.back().words)
+        leaves.push_back({k, s.pairs || k == s.doubles ? 2 : 1});
+    a.leaf_count = (int)leaves.size();
+    a.bytes = (size_t)s.elements * s.words * 4;
+    a.others = (size_t)s.threads * 6 * 4;
+    for (unsigned **p : {&a.fresh, &a.aos, &a.asta, &a.second})
+        CHECK(cudaMalloc(p, a.bytes));
+    CHECK(cudaMalloc(&a.in, a.others));
+    CHECK(cudaMalloc(&a.out, a.others));
+    CHECK(cudaMalloc(&a.leaves, leaves.size() * sizeof(Leaf)));
+    CHECK(
+        cudaMemcpy(a.leaves, leaves.data(), leaves.size() * sizeof(Leaf), cudaMemcpyHostToDevice));
+    const std::vector<unsigned> start = numbers(s);
+    CHECK(cudaMemcpy(a.fresh, start.data(), a.bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(a.in, 0, a.others));
+    CHECK(cudaMemcpy(a.in, start.data(), std::min(a.others, a.bytes), cudaMemcpyHostToDevice));
+    return a;
+}
+
+static void give_back(const Arrays &a)
+{
+    for (unsigned *p : {a.fresh, a.aos, a.asta, a.second})
+        cudaFree(p);
+    cudaFree(a.in), cudaFree(a.out), cudaFree(a.leaves);
+}
+
+/* Runs one form once; milliseconds. */
+static float run(const Problem &s, const Launches &l, const Arrays &a, int form)
+{
+    const int blocks = (s.threads + 255) / 256, all = (s.elements + 255) / 256;
+    const restride_extent extent = {s.elements, 0};
+    float ms;
     cudaEvent_t begin, end;
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
-    const int blocks = (s.threads + 255) / 256, all = (s.elements + 255) / 256;
-    const restride_extent extent = {s.elements, 0};
+    CHECK(cudaMemset(a.out, 0, a.others));
+    CHECK(cudaMemcpy(a.aos, a.fresh, a.bytes, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy(a.second, a.fresh, a.bytes, cudaMemcpyDeviceToDevice));
+    if (form > 0)
+        for (unsigned *to : {a.asta, a.second})
+            convert<<<all, 256>>>(a.fresh, to, a.leaves, a.leaf_count, s.words, s.G, s.elements,
+                                  false);
+    CHECK(cudaEventRecord(begin));
+    if (form == 0)
+        l.aos(a.aos, a.second, a.in, a.out, s.threads, blocks);
+    else if (form == 1)
+        l.hand(a.asta, a.second, a.in, a.out, s.threads, blocks);
+    else
+        l.own[form - 2](a.asta, extent, a.second, a.in, a.out, s.threads, blocks);
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    if (form > 0)
+        convert<<<all, 256>>>(a.aos, a.asta, a.leaves, a.leaf_count, s.words, s.G, s.elements,
+                              true);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+    return ms;
+}
+
+/* All bytes that a form leaves: elements in AoS, and the other array. */
+static std::vector<unsigned> bytes_of(const Arrays &a)
+{
+    std::vector<unsigned> result((a.bytes + a.others) / 4);
+    CHECK(cudaMemcpy(result.data(), a.aos, a.bytes, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(result.data() + a.bytes / 4, a.out, a.others, cudaMemcpyDeviceToHost));
+    return result;
+}
+
+static void measure(const Problem &s, const Launches &l)
+{
+    const Arrays a = make(s);
+    std::vector<double> times[FORMS];
+    std::vector<unsigned> first;
     for (int round = 0; round < rounds; round++)
-        for (int form = 0; form < 6; form++) {
-            unsigned *p = form == 0 ? a : b, *q = second;
-            CHECK(cudaMemset(out[0], 0, others));
-            if (form == 0) {
-                CHECK(cudaMemcpy(a, fresh, bytes, cudaMemcpyDeviceToDevice));
-                CHECK(cudaMemcpy(q, fresh, bytes, cudaMemcpyDeviceToDevice));
-            } else {
-                convert<<<all, 256>>>(fresh, b, table, (int)leaves.size(), s.words, s.G, s.elements,
-                                      false);
-                convert<<<all, 256>>>(fresh, q, table, (int)leaves.size(), s.words, s.G, s.elements,
-                                      false);
-            }
-            CHECK(cudaEventRecord(begin));
-            if (form == 0)
-                aos(p, q, in, out[0], s.threads, blocks);
-            else if (form == 1)
-                hand(p, q, in, out[0], s.threads, blocks);
-            else if (own[form - 2] != nullptr)
-                own[form - 2](p, extent, q, in, out[0], s.threads, blocks);
-            CHECK(cudaEventRecord(end));
-            CHECK(cudaEventSynchronize(end));
-            CHECK(cudaGetLastError());
-            float ms;
-            CHECK(cudaEventElapsedTime(&ms, begin, end));
-            times[form].push_back(ms);
-            if (round > 0 || (form >= 2 && own[form - 2] == nullptr))
+        for (int form = 0; form < FORMS; form++) {
+            if (form >= 2 && l.own[form - 2] == nullptr)
                 continue;
-            if (form > 0)
-                convert<<<all, 256>>>(a, b, table, (int)leaves.size(), s.words, s.G, s.elements,
-                                      true);
-            CHECK(cudaMemcpy(result.data(), a, bytes, cudaMemcpyDeviceToHost));
-            CHECK(cudaMemcpy(sums.data(), out[0], others, cudaMemcpyDeviceToHost));
+            times[form].push_back(run(s, l, a, form));
+            if (round > 0)
+                continue;
             if (form == 0)
-                first = result, first_sums = sums;
-            const bool same =
-                result == first && memcmp(sums.data(), first_sums.data(), others) == 0;
-            if (!same)
+                first = bytes_of(a);
+            else if (bytes_of(a) != first)
                 printf("%s: form %d differs\n", s.name, form), wrong = 1;
         }
-    double median[6];
-    for (int form = 0; form < 6; form++) {
+    double median[FORMS] = {0};
+    for (int form = 0; form < FORMS; form++) {
         std::sort(times[form].begin(), times[form].end());
-        median[form] = times[form][rounds / 2];
+        median[form] = times[form].empty() ? 0 : times[form][rounds / 2];
     }
     printf("%-11s %9d  %8.4f %8.4f %8.4f  %5.2f %5.3f ", s.name, s.elements, median[0], median[1],
            median[2], median[0] / median[2], median[2] / median[1]);
-    for (int k = 1; k < 4; k++)
-        if (own[k] != nullptr)
-            printf(" %5.3f", median[2 + k] / median[1]);
+    for (int form = 3; form < FORMS; form++)
+        if (median[form] > 0)
+            printf(" %5.3f", median[form] / median[1]);
     printf("\n");
-    cudaFree(table), cudaFree(fresh), cudaFree(a), cudaFree(b), cudaFree(second), cudaFree(in);
-    cudaFree(out[0]), cudaFree(out[1]);
+    give_back(a);
 }
 
 #define OWN(name, R, F)                                                                            \
@@ -402,21 +441,15 @@ template <class A, class B, class C> static void measure(const Problem &s, A aos
         name##_own<F><<<blocks, 256>>>((R *)p, e, (const R *)q, in, out, n);                       \
     }
 #define MEASURE(name, R, Q, ragged, ragged_large, ...)                                             \
-    {                                                                                              \
-        typedef void (*launch)(unsigned *, restride_extent, unsigned *, float *, float *, int,     \
-                               int);                                                               \
-        launch own[4] = {OWN(name, R, restride_full), OWN(name, R, restride_full_large), ragged,   \
-                         ragged_large};                                                            \
-        measure(                                                                                   \
-            Problem{#name, __VA_ARGS__},                                                           \
-            [](unsigned *p, unsigned *q, float *in, float *out, int n, int blocks) {               \
-                name##_aos<<<blocks, 256>>>((R *)p, (const R *)q, in, out, n);                     \
-            },                                                                                     \
-            [](unsigned *p, unsigned *q, float *in, float *out, int n, int blocks) {               \
-                name##_hand<<<blocks, 256>>>((Q *)p, (const Q *)q, in, out, n);                    \
-            },                                                                                     \
-            own);                                                                                  \
-    }
+    measure(Problem{#name, __VA_ARGS__},                                                           \
+            Launches{[](unsigned *p, unsigned *q, float *in, float *out, int n, int blocks) {      \
+                         name##_aos<<<blocks, 256>>>((R *)p, (const R *)q, in, out, n);            \
+                     },                                                                            \
+                     [](unsigned *p, unsigned *q, float *in, float *out, int n, int blocks) {      \
+                         name##_hand<<<blocks, 256>>>((Q *)p, (const Q *)q, in, out, n);           \
+                     },                                                                            \
+                     {OWN(name, R, restride_full), OWN(name, R, restride_full_large), ragged,      \
+                      ragged_large}});
 #define ALL(name, R, Q, ...)                                                                       \
     MEASURE(name, R, Q, OWN(name, R, restride_ragged), OWN(name, R, restride_ragged_large),        \
             __VA_ARGS__)

@@ -142,17 +142,24 @@ template <> struct restride_count<true> {
     }
 };
 
+/* The shift that divides by a power of two, downwards also where a number is below that of the
+ * argument. */
+RESTRIDE_INLINE constexpr int restride_shift(restride_size divisor)
+{
+    return divisor <= 1 ? 0 : 1 + restride_shift(divisor / 2);
+}
+
 /* The index of an element's first byte, in units of w bytes, if it had no members before it. A tile's
  * elements lie w bytes apart from where the tile begins. With j & -T the first number of a tile,
  * that is (j & -T) S/w + j % T, written with one multiplication. */
 template <class I, restride_size S, restride_size T, restride_size G> struct restride_steps {
     static RESTRIDE_INLINE I in_units(I j, I w)
     {
-        return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * (I(S) / w) + (j / I(G) & I(T - 1));
+        return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * (I(S) / w) + ((j >> restride_shift(G)) & I(T - 1));
     }
     static RESTRIDE_INLINE I in_bytes(I j, I w)
     {
-        return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * I(S) + (j / I(G) & I(T - 1)) * w;
+        return ((j & -I(T * G)) + (j & I(G - 1)) * I(T)) * I(S) + ((j >> restride_shift(G)) & I(T - 1)) * w;
     }
 };
 template <class I, restride_size S> struct restride_steps<I, S, 0, 1> {
