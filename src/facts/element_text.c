@@ -102,11 +102,11 @@ static bool has_unevaluated(const rs_syntax *tree, const char *name, size_t leng
                                              (found = find_word(found, file, "define")) != NULL;
              found += 6) {
             at = (size_t)(found - file->text) + 6;
-            size_t end = at;
             if (!next_name(file, file->size, &at, &word, &size) || size != length ||
                 memcmp(file->text + word, name, length) != 0)
                 continue;
-            for (end = at; end < file->size && file->text[end] != '\n'; end++)
+            size_t end = at;
+            for (; end < file->size && file->text[end] != '\n'; end++)
                 end += file->text[end] == '\\' && end + 1 < file->size;
             while (next_name(file, end, &at, &word, &size))
                 if (is_unevaluated(file->text + word, size) ||

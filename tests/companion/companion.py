@@ -11,6 +11,8 @@ import re
 import subprocess
 import tempfile
 
+import random_bodies
+
 RECORDS = """
 struct Vec { float x, y, z; __device__ float dot(const Vec &o) const { return x * o.x + y * o.y + z * o.z; } };
 struct Big { float e[5]; };
@@ -258,6 +260,23 @@ def check_toolkit(program, compilers, folder):
     print("%d kernels agree that give elements to the toolkit" % len(TOOLKIT_ACCEPTED))
 
 
+def check_random(program, compilers, folder, seed, count):
+    """What is kept is told; all else must agree."""
+    path = os.path.join(folder, "random.cu")
+    kernels = {"%d" % (seed + i): random_bodies.Body(seed + i).text() for i in range(count)}
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(RECORDS + HELPERS + "".join(kernel(*one) for one in kernels.items()))
+    reply = rewrite(program, path)
+    found = arguments(reply)
+    names = [name for name in kernels if all(found["k_%s.%s" % (name, which)]["status"] == "transformed" for which in "ab")]
+    for compiler in compilers:
+        run(reply, names, compiler, folder)
+    reasons = {one["reason"] for one in found.values() if one["status"] == "kept"}
+    print("%d of %d random kernels from %d on agree; kept: %s" % (len(names), count, seed, "; ".join(sorted(reasons)) or "none"))
+    if 2 * len(names) < count:
+        raise SystemExit("too few random kernels are transformed")
+
+
 def check_refused(program, folder):
     path, wrong = os.path.join(folder, "refused.cu"), []
     for name, (body, words) in KEPT.items():
@@ -276,12 +295,15 @@ def check_refused(program, folder):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--rewriter", required=True)
+    options.add_argument("--random", type=int, default=30, help="so many random kernels")
+    options.add_argument("--seed", type=int, default=1)
     options.add_argument("compilers", nargs="*")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         check_refused(given.rewriter, folder)
         compilers = [c for c in given.compilers if "NOTFOUND" not in c]
         check_toolkit(given.rewriter, compilers, folder)
+        check_random(given.rewriter, compilers, folder, given.seed, given.random)
         check_accepted(given.rewriter, compilers, folder)
 
 
