@@ -271,6 +271,22 @@ template <class F> static void check@(const char *form, size_t whole) {
 """
 
 
+# Records that are not taken apart, each with a part of the reason.
+REFUSED = [("struct T { virtual void f(); int a, b; };", "virtual functions"), ("struct T { int n; float v[]; };", "without a constant length"),
+           ("struct A { int a; }; struct B { int b; }; struct T : A, B { int c; };", "more than one base"),
+           ("struct A { int a; }; struct T : virtual A { int c; };", "virtual base"), ("struct T { int &r; int a; };", "reference"),
+           ("struct __attribute__((packed)) T { char c; int i; };", "packed"), ("union T { int a; float f[5]; };", "union"),
+           ("struct T { int get, b; };", "as its accessors have"), ("struct T {};", "no members"),
+           ("struct T { union { int a : 3; float b; }; };", "union without a name")]
+
+
+def check_refusals(writer):
+    for definition, reason in REFUSED:
+        told = ask(writer, definition + "\n__global__ void k(T *p) { (void)sizeof(*p); }\n", (32, 1))["kernels"]["k"]
+        if reason not in told.get("why", ""):
+            sys.exit(f"accessors.py: {definition}: {told.get('why')}, not {reason}")
+
+
 def compile_and_run(compiler, standard, program, run, keep):
     folder = tempfile.mkdtemp()
     source, executable = f"{folder}/t.cu", f"{folder}/t"
@@ -300,13 +316,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--writer", required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--programs", type=int, default=2)
-    parser.add_argument("--records", type=int, default=6)
+    parser.add_argument("--programs", type=int, default=1)
+    parser.add_argument("--records", type=int, default=4)
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--write", help="only write the programs, as PREFIX-SEED.cu")
     parser.add_argument("compilers", nargs="*")
     options = parser.parse_args()
+    check_refusals(options.writer)
     compilers = [c for c in options.compilers if not c.endswith("NOTFOUND")]
+    if not compilers and not options.write:
+        sys.exit("accessors.py: no compiler of C++ to compare with")
     for seed in range(options.seed, options.seed + options.programs):
         pick = random.Random(seed)
         records = [Record(pick, k) for k in range(options.records)]
