@@ -10,9 +10,11 @@ if [ "${3:-}" = cuda ]; then
     rewriter=${BUILD:-build}/lib/restride-rewrite writer=${BUILD:-build}/tests/companion/accessors_of compiler=$(command -v clang++ || command -v g++)
     echo "fuzz_kernels: seed $seed, $seconds s"
     until [ "$SECONDS" -ge "$seconds" ]; do
-        python3 tests/companion/companion.py --rewriter "$rewriter" --random 250 --seed "$seed" "$compiler" &&
-            python3 tests/companion/accessors.py --writer "$writer" --seed "$seed" --records 2 "$compiler" ||
-            { echo "fuzz_kernels: that was seed $seed"; exit 1; }
+        if ! python3 tests/companion/companion.py --rewriter "$rewriter" --random 250 --seed "$seed" "$compiler" ||
+            ! python3 tests/companion/accessors.py --writer "$writer" --seed "$seed" --records 2 "$compiler"; then
+            echo "fuzz_kernels: that was seed $seed"
+            exit 1
+        fi
         seed=$((seed + 250))
     done
     exit
