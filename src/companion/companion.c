@@ -205,7 +205,7 @@ static bool find_records(const making *at, const rs_companion_kernel *only, type
 static restride_status make_text(const making *at, rs_companion_kernel *only, rs_text *text,
                                  rs_text *uses)
 {
-    rs_companion_copies copies = {NULL, 0, 0};
+    rs_companion_copies copies = {NULL, 0, 0, at->main_file};
     types records = {NULL, 0, 0};
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < at->companion->kernel_count && status == RESTRIDE_OK; i++)

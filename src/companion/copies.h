@@ -12,9 +12,10 @@
 typedef struct {
     const rs_syntax_declaration *function; /* one of its instances */
     const rs_fact_shape *shapes;           /* of its parameters */
-    char *name;                            /* of the copy */
-    rs_edits edits;                        /* of the function's file */
-    char form[64]; /* a template's parameter that stands for a pointer; "" for none */
+    bool is_method; /* of an element, which the copy gets as `restride_this` */
+    char *name;     /* of the copy */
+    rs_edits edits; /* of the function's file */
+    char form[64];  /* a template's parameter that stands for a pointer; "" for none */
     bool is_kernel;
     bool is_wrapper; /* of a toolkit's function, which gets a copy of the element */
 } rs_companion_copy;
@@ -23,6 +24,7 @@ typedef struct {
 typedef struct {
     rs_companion_copy *at;
     size_t count, capacity;
+    size_t main_file; /* where they will stand */
 } rs_companion_copies;
 
 /* Why a text cannot be copied so; `what` is NULL when it can. */
@@ -39,6 +41,13 @@ restride_status rs_companion_copies_add(rs_companion_copies *copies, const rs_fa
 /* Drops all but the first `count`. */
 void rs_companion_copies_drop(rs_companion_copies *copies, size_t count);
 void rs_companion_copies_free(rs_companion_copies *copies);
+
+/* The name of the class that holds a method's copy, behind its namespace where `is_qualified`. */
+void rs_companion_method_class(rs_text *text, const rs_syntax_declaration *method,
+                               bool is_qualified);
+
+/* The length of a method's class in its qualified name. */
+size_t rs_companion_class_length(const rs_syntax_declaration *method);
 
 /* Whether a function with these shapes needs a copy: others take what they are given as it is. */
 bool rs_companion_is_copied(const rs_fact_frame *frame);

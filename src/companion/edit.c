@@ -148,15 +148,88 @@ static void make_const(rs_companion_editing *at, const rs_syntax_node *node,
     rs_companion_edit(at, text->range.end, text->range.end, ")");
 }
 
+size_t rs_companion_class_length(const rs_syntax_declaration *method)
+{
+    const size_t length = strlen(method->qualified), own = strlen(method->name) + 2;
+    return length > own ? length - own : 0;
+}
+
+void rs_companion_method_class(rs_text *text, const rs_syntax_declaration *method,
+                               bool is_qualified)
+{
+    static const char nameless[] = "(anonymous namespace)::";
+    const char *at = method->qualified, *end;
+    rs_text_add_string(text, is_qualified ? "::" : "");
+    for (const char *behind = at + rs_companion_class_length(method);
+         is_qualified && (end = strstr(at, "::")) != NULL && end < behind; at = end + 2)
+        if (strncmp(at, nameless, sizeof nameless - 1) != 0)
+            rs_text_add(text, at, (size_t)(end + 2 - at));
+    rs_text_format(text, "restride_%s_%zu_%zu", method->name, method->name_range.file,
+                   method->name_range.begin);
+}
+
+/* `object.method(` becomes `CLASS<restride_F>::method__asta(object, `. */
+static void call_method(rs_companion_editing *at, const rs_syntax_node *node, const char *suffix)
+{
+    const rs_syntax_node *object = written(node->children[0]);
+    const char *name = node->declaration->name, *text = at->file->text;
+    const size_t length = strlen(name), size = at->file->size;
+    const bool has_arguments =
+        node->child_count > 1 && node->children[1]->kind != RS_NODE_DEFAULT_ARGUMENT;
+    size_t next = rs_blanks_skip(text, size, object->range.end);
+    bool is_found = rs_companion_is_text(at, object->range) && object->kind != RS_NODE_THIS &&
+                    next + length + 3 < size;
+    if (is_found) {
+        next = rs_blanks_skip(text, size, next + (text[next] == '.' ? 1 : 2));
+        is_found = next + length < size && memcmp(text + next, name, length) == 0;
+        next = rs_blanks_skip(text, size, next + length);
+        is_found = is_found && next < size && text[next] == '(';
+    }
+    if (!is_found) {
+        rs_companion_fail(at, rs_fact_node_shape(at->frame, node->children[0]).arguments,
+                          node->range, "a method is called in a way that is not followed");
+        return;
+    }
+    rs_text holder = RS_TEXT_EMPTY;
+    rs_companion_method_class(&holder, node->declaration, true);
+    rs_companion_edit(at, object->range.begin, object->range.begin, "%s<restride_F>::%s%s(%s",
+                      holder.failed ? "" : holder.data, name, suffix, node->is_arrow ? "*(" : "");
+    rs_text_free(&holder);
+    rs_companion_edit(at, object->range.end, next + 1, "%s%s", node->is_arrow ? ")" : "",
+                      has_arguments ? ", " : "");
+}
+
+/* In a method's copy, members are those of the element that it gets. */
+static void edit_this(rs_companion_editing *at, const rs_syntax_node *node)
+{
+    const rs_syntax_node *object = node->children[0];
+    const size_t begin = object->range.begin, end = object->range.end;
+    size_t arrow = rs_blanks_skip(at->file->text, at->file->size, end);
+    if (!rs_companion_is_text(at, node->range) || !rs_companion_is_text(at, object->range)) {
+        rs_companion_fail(at, at->frame->object.arguments, node->range,
+                          "a macro's text names a member");
+    } else if (begin == end) {
+        rs_companion_edit(at, node->range.begin, node->range.begin, "restride_this.");
+    } else if (arrow + 2 <= at->file->size && memcmp(at->file->text + arrow, "->", 2) == 0) {
+        rs_companion_edit(at, begin, arrow + 2, "restride_this.");
+    }
+}
+
 static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
 {
     const rs_syntax_declaration *called = node->declaration;
     const rs_fact_frame *entered = rs_map_get(&at->frame->calls, node);
     if (called == NULL)
         return;
+    if (!called->is_system)
+        rs_companion_check_call(at, node);
     if (called->is_method && !called->is_static && node->child_count > 0) {
         const rs_fact_element object = shape_of(at, node->children[0]);
         const bool is_assignment = strcmp(called->name, "operator=") == 0;
+        if (entered != NULL && entered->object.shape != RS_SHAPE_NONE) {
+            call_method(at, node, suffix_of(at->copies, entered));
+            return;
+        }
         if (is_record(object) && !is_assignment)
             read_value(at, node->children[0], false);
         if (object.shape == RS_SHAPE_POINTER)
@@ -183,6 +256,9 @@ static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool
         rs_companion_retype_variables(at, node, is_alone);
     if (node->kind == RS_NODE_CALL)
         edit_call(at, node);
+    if (node->kind == RS_NODE_MEMBER && node->child_count == 1 &&
+        node->children[0]->kind == RS_NODE_THIS && at->frame->object.shape != RS_SHAPE_NONE)
+        edit_this(at, node);
     if (node->kind == RS_NODE_CONSTRUCT && node->child_count == 1 &&
         is_record(shape_of(at, node->children[0])))
         read_value(at, node->children[0], false);
@@ -199,6 +275,8 @@ static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool
 
 bool rs_companion_is_copied(const rs_fact_frame *frame)
 {
+    if (frame->object.shape != RS_SHAPE_NONE)
+        return true;
     for (size_t i = 0; i < frame->function->parameter_count; i++) {
         const rs_fact_shape shape = frame->parameters[i].shape;
         if (shape == RS_SHAPE_POINTER || shape == RS_SHAPE_ELEMENT || shape == RS_SHAPE_RECORD)
@@ -217,7 +295,8 @@ static bool is_same_text(const rs_syntax_declaration *a, const rs_syntax_declara
 
 static bool is_same_copy(const rs_companion_copy *copy, const rs_fact_frame *frame)
 {
-    if (!is_same_text(copy->function, frame->function))
+    if (!is_same_text(copy->function, frame->function) ||
+        copy->is_method != (frame->object.shape != RS_SHAPE_NONE))
         return false;
     for (size_t i = 0; i < frame->function->parameter_count; i++)
         if (copy->shapes[i] != frame->parameters[i].shape)
@@ -324,13 +403,15 @@ static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_ele
                                .problem = problem,
                                .status = RESTRIDE_OK};
     if (name.file >= facts->tree->file_count || facts->tree->files[name.file].text == NULL ||
-        name.in_macro || function->range.in_macro || function->is_method) {
+        name.in_macro || function->range.in_macro ||
+        (function->is_method && frame->object.shape == RS_SHAPE_NONE)) {
         rs_companion_fail(&at, ~UINT64_C(0), function->range,
-                          function->is_method ? "a kernel or a function that is a method"
+                          function->is_method ? "an element goes to a method of something else"
                                               : "the function is a macro's text");
         return RESTRIDE_OK;
     }
     at.file = &facts->tree->files[name.file];
+    rs_companion_check_macros(&at, function->is_method || at.file_index != copies->main_file);
     edit_node(&at, function->body, false);
     rs_companion_retype_parameters(&at, function == facts->kernel);
     rs_edits_sort(edits);
@@ -369,6 +450,7 @@ static restride_status add_frame(rs_companion_copies *copies, const rs_fact_elem
     if (status != RESTRIDE_OK)
         return status;
     strcpy(copies->at[copies->count - 1].form, form);
+    copies->at[copies->count - 1].is_method = frame->object.shape != RS_SHAPE_NONE;
     copies->at[copies->count - 1].is_kernel = frame->function == facts->kernel;
     return status;
 }
@@ -400,5 +482,5 @@ void rs_companion_copies_free(rs_companion_copies *copies)
 {
     rs_companion_copies_drop(copies, 0);
     free(copies->at);
-    *copies = (rs_companion_copies){NULL, 0, 0};
+    *copies = (rs_companion_copies){NULL, 0, 0, 0};
 }

@@ -26,6 +26,13 @@ void rs_companion_fail(rs_companion_editing *at, uint64_t arguments, rs_syntax_r
 /* Whether the text of a range can be changed where it stands. */
 bool rs_companion_is_text(const rs_companion_editing *at, rs_syntax_range range);
 
+/* --- meaning.c --- */
+
+/* Fail where another function than the one that is called could be meant in a copy, or another
+ * macro; `is_elsewhere`: the copy does not stand behind the original at once. */
+void rs_companion_check_call(rs_companion_editing *at, const rs_syntax_node *node);
+void rs_companion_check_macros(rs_companion_editing *at, bool is_elsewhere);
+
 /* --- retype.c --- */
 
 void rs_companion_retype_parameters(rs_companion_editing *at, bool is_kernel);

@@ -177,6 +177,75 @@ static void insert_wrapper(insertions *all, const rs_companion_copy *copy, size_
            &text);
 }
 
+/* Behind the words for access before a method. */
+static size_t skip_access(const rs_syntax_file *file, size_t head, size_t name)
+{
+    size_t at = head, word, length;
+    while (rs_word_next(file->text, name, &at, &word, &length)) {
+        const size_t colon = rs_blanks_skip(file->text, name, at);
+        if ((rs_word_equals(file->text, word, length, "public") ||
+             rs_word_equals(file->text, word, length, "private") ||
+             rs_word_equals(file->text, word, length, "protected")) &&
+            colon < name && file->text[colon] == ':')
+            head = rs_blanks_skip(file->text, name, colon + 1);
+    }
+    return head;
+}
+
+/* A method as a function that gets the element. It stands behind the class, in one that derives
+ * from it: a name in its text means what it meant in the class. */
+static void insert_method(insertions *all, const rs_companion_copy *copy, size_t which,
+                          const rs_syntax_type *const *records, size_t record_count)
+{
+    static const char nameless[] = "(anonymous namespace)::";
+    const rs_syntax_declaration *method = copy->function, *record = NULL;
+    const size_t index = method->name_range.file, length = rs_companion_class_length(method);
+    const rs_syntax_file *file = &all->tree->files[index];
+    const size_t name = method->name_range.begin, behind = name + strlen(method->name);
+    const size_t head = skip_access(file, rs_place_head(file, name), name);
+    const char *class_name = method->qualified;
+    size_t at, open = rs_blanks_skip(file->text, file->size, behind);
+    for (size_t i = 0; i < record_count; i++)
+        if (strlen(records[i]->name) == length &&
+            strncmp(records[i]->name, class_name, length) == 0)
+            record = records[i]->declaration;
+    if (record == NULL || open >= file->size || file->text[open] != '(' ||
+        (name > head && file->text[name - 1] == ':') || !place_record(all, record, &at)) {
+        all->status = rs_fail(RESTRIDE_UNSUPPORTED, "the method %s is not where its class is",
+                              method->qualified);
+        return;
+    }
+    size_t close = open, depth = 0;
+    do {
+        depth += file->text[close] == '(';
+        depth -= file->text[close] == ')';
+        close = rs_word_skip(file->text, file->size, close);
+    } while (depth > 0 && close < method->body->range.begin);
+    rs_text text = RS_TEXT_EMPTY;
+    const size_t opened = index == all->main_file ? 0 : open_namespaces(&text, record);
+    const size_t type_length = strlen(method->type->name);
+    const bool is_const =
+        type_length > 6 && strcmp(method->type->name + type_length - 6, " const") == 0;
+    const size_t skipped =
+        strncmp(class_name, nameless, sizeof nameless - 1) == 0 ? sizeof nameless - 1 : 0;
+    rs_text_add_string(&text, "\ntemplate <class restride_F> struct ");
+    rs_companion_method_class(&text, method, false);
+    rs_text_format(&text, " : ::%.*s {", (int)(length - skipped), class_name + skipped);
+    add_line(&text, all->tree, index, head);
+    rs_text_add_string(&text, "static ");
+    add_edited(&text, file, head, name, &copy->edits);
+    rs_text_format(&text, "%s(restride_reference<%s::%.*s, restride_F> restride_this%s", copy->name,
+                   is_const ? "const " : "", (int)(length - skipped), class_name + skipped,
+                   method->parameter_count > 0 ? ", " : "");
+    add_edited(&text, file, open + 1, close, &copy->edits);
+    rs_text_add_string(&text, " ");
+    add_edited(&text, file, method->body->range.begin, method->range.end, &copy->edits);
+    rs_text_add_string(&text, "\n};\n");
+    for (size_t i = 0; i < opened; i++)
+        rs_text_add_string(&text, "}");
+    insert(all, at, 1 + which, &text);
+}
+
 static void insert_copy(insertions *all, const rs_companion_copy *copy, size_t which)
 {
     const rs_syntax_declaration *function = copy->function;
@@ -271,11 +340,15 @@ restride_status rs_companion_write(rs_text *text, const rs_syntax *tree, size_t 
     insertions all = {tree, main_file, tree->files[main_file].size, NULL, 0, 0, RESTRIDE_OK};
     for (size_t i = 0; i < copies->count; i++) {
         const rs_syntax_range range = copies->at[i].function->range;
-        if (!copies->at[i].is_wrapper && range.file == main_file && range.begin < all.first)
+        if (!copies->at[i].is_wrapper && !copies->at[i].is_method && range.file == main_file &&
+            range.begin < all.first)
             all.first = range.begin;
     }
     for (size_t i = 0; i < copies->count && all.status == RESTRIDE_OK; i++)
-        insert_copy(&all, &copies->at[i], i);
+        if (copies->at[i].is_method)
+            insert_method(&all, &copies->at[i], i, records, record_count);
+        else
+            insert_copy(&all, &copies->at[i], i);
     insert_records(&all, records, record_count, layout);
     if (all.count > 0)
         qsort(all.at, all.count, sizeof *all.at, compare);

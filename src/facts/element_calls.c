@@ -88,7 +88,8 @@ typedef struct {
     const rs_syntax_declaration *called;
     rs_fact_element *given; /* what the parameters get */
     uint64_t arguments;
-    bool enters; /* a copy of the function is needed, or a look at it */
+    rs_fact_element object; /* of a method that is entered */
+    bool enters;            /* a copy of the function is needed, or a look at it */
 } call;
 
 static const char *see_argument(call *at, size_t which, rs_fact_element given)
@@ -122,21 +123,35 @@ static const char *see_argument(call *at, size_t which, rs_fact_element given)
     return NULL;
 }
 
-static const char *see_object(const call *at, rs_fact_element object)
+/* A method whose copy is a function that gets the element. */
+static bool can_be_copied(const call *at)
+{
+    const rs_syntax_declaration *called = at->called;
+    return !called->is_system && !called->is_virtual && !called->is_constructor &&
+           !called->is_destructor && !called->is_conversion && !called->is_instance &&
+           strncmp(called->name, "operator", 8) != 0 &&
+           rs_syntax_body(at->facts->tree, called) != NULL;
+}
+
+static const char *see_object(call *at, rs_fact_element object)
 {
     const bool is_pointer = object.shape == RS_SHAPE_POINTER && at->node->is_arrow;
     if (object.shape == RS_SHAPE_LEAF) /* an object as any other */
         return NULL;
     if (!is_place_of_record(object) && !is_pointer)
         return "a method of a member is called in a way that is not followed";
-    return rs_fact_only_reads(at->facts->tree, at->called)
-               ? NULL
-               : "a method is called on an element that it may change";
+    if (rs_fact_only_reads(at->facts->tree, at->called))
+        return NULL;
+    if (!can_be_copied(at))
+        return "a method is called on an element that it may change";
+    at->object = (rs_fact_element){RS_SHAPE_POINTER, object.arguments};
+    at->enters = true;
+    return NULL;
 }
 
 static rs_fact_element enter(const call *at)
 {
-    rs_fact_frame *entered = rs_element_frame(at->facts, at->called, at->given);
+    rs_fact_frame *entered = rs_element_frame(at->facts, at->called, at->given, at->object);
     if (entered == NULL)
         return none;
     rs_element_enter(at->facts, at->frame, at->node, entered);

@@ -91,7 +91,7 @@ void rs_element_refuse(rs_fact_elements *facts, uint64_t arguments, rs_syntax_ra
 
 uint64_t rs_element_all(const rs_fact_frame *frame)
 {
-    uint64_t all = 0;
+    uint64_t all = frame->object.arguments;
     size_t position = 0;
     const rs_fact_element *one;
     while ((one = rs_map_next(&frame->declarations, &position)) != NULL)
@@ -102,9 +102,9 @@ uint64_t rs_element_all(const rs_fact_frame *frame)
 /* --- frames --- */
 
 static bool has_shapes(const rs_fact_frame *frame, const rs_syntax_declaration *function,
-                       const rs_fact_element *parameters)
+                       const rs_fact_element *parameters, rs_fact_element object)
 {
-    if (frame->function != function)
+    if (frame->function != function || frame->object.shape != object.shape)
         return false;
     for (size_t i = 0; i < function->parameter_count; i++)
         if (frame->parameters[i].shape != parameters[i].shape)
@@ -113,11 +113,11 @@ static bool has_shapes(const rs_fact_frame *frame, const rs_syntax_declaration *
 }
 
 rs_fact_frame *rs_element_frame(rs_fact_elements *facts, const rs_syntax_declaration *function,
-                                const rs_fact_element *parameters)
+                                const rs_fact_element *parameters, rs_fact_element object)
 {
     rs_fact_frame *frame = NULL;
     for (size_t i = 0; i < facts->frame_count && frame == NULL; i++)
-        if (has_shapes(facts->frames[i], function, parameters))
+        if (has_shapes(facts->frames[i], function, parameters, object))
             frame = facts->frames[i];
     if (frame == NULL) {
         void *list = (void *)facts->frames;
@@ -139,6 +139,9 @@ rs_fact_frame *rs_element_frame(rs_fact_elements *facts, const rs_syntax_declara
         facts->frames[facts->frame_count++] = frame;
         facts->has_changed = true;
     }
+    facts->has_changed |= (object.arguments & ~frame->object.arguments) != 0;
+    frame->object.shape = object.shape;
+    frame->object.arguments |= object.arguments;
     for (size_t i = 0; i < function->parameter_count; i++) {
         frame->parameters[i].shape = parameters[i].shape;
         frame->parameters[i].arguments |= parameters[i].arguments;
@@ -173,7 +176,7 @@ restride_status rs_fact_elements_read(rs_fact_elements *facts, rs_syntax *tree,
     for (size_t i = 0; i < kernel->parameter_count && i < 64; i++)
         if ((arguments >> i & 1) != 0)
             parameters[i] = (rs_fact_element){RS_SHAPE_POINTER, UINT64_C(1) << i};
-    rs_element_frame(facts, kernel, parameters);
+    rs_element_frame(facts, kernel, parameters, (rs_fact_element){RS_SHAPE_NONE, 0});
     free(parameters);
     int rounds = 0;
     do {

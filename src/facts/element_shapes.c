@@ -433,6 +433,8 @@ static rs_fact_element see_by_kind(rs_fact_elements *facts, rs_fact_frame *frame
     switch (node->kind) {
     case RS_NODE_REFERENCE:
         return see_reference(frame, node);
+    case RS_NODE_THIS:
+        return frame->object;
     case RS_NODE_PAREN:
         return rs_element_see(facts, frame, node->children[0]);
     case RS_NODE_COMPOUND:

@@ -16,7 +16,7 @@ rs_fact_element rs_element_construct(rs_fact_elements *facts, rs_fact_frame *fra
 
 /* The frame of a function; NULL without memory. */
 rs_fact_frame *rs_element_frame(rs_fact_elements *facts, const rs_syntax_declaration *function,
-                                const rs_fact_element *parameters);
+                                const rs_fact_element *parameters, rs_fact_element object);
 
 /* Gives a declaration a shape, or refuses a second one. */
 void rs_element_bind(rs_fact_elements *facts, rs_fact_frame *frame,

@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
     const rs_syntax_declaration *function;
     rs_fact_element *parameters;
+    rs_fact_element object; /* what `this` is: a pointer to an element, or nothing */
     rs_fact_element returned;
     rs_map nodes, declarations; /* those with a shape, to rs_fact_element */
     rs_map calls;               /* of CALL nodes, to the frame that they enter */

@@ -26,12 +26,20 @@ struct Body {
     Closed closed;
     unsigned low : 4, high : 12, rest : 16;
     __device__ float energy() const { return x * x + w[1] * w[1]; }
+    __device__ void accelerate(float by, int k) { x += by; this->y -= by; w[k & 3] = v.x + by; low = k; closed = Closed(); }
+    typedef int count_t;
+    enum { step = 3 };
+    static __device__ int change(int k) { return k + step; }
+    __device__ int touched() { hits += step; count_t more = change(id) / 2; id += more; return id; }
 };
 __device__ inline Body operator+(const Body &l, const Body &r) { Body s = l; s.x += r.x; s.id ^= r.id; s.big.e[2] += r.w[3]; return s; }
 """
 
 # Helpers before the kernels; each kernel gets (Body *a, const Body *b, int n) and i, one thread's element.
 HELPERS = """
+typedef float count_t;
+enum { step = 7 };
+__device__ int change(int k) { return k; }
 __device__ void move(Body *q, float by) { q->x += by; q->v.y -= by; q->hits++; }
 __device__ void reset(Body &r, const Body &from) { r.x = from.y; r.w[2] = from.w[from.id & 3]; }
 __device__ void twice(Body *q, float by) { move(q, by); move(&q[0], by); }
@@ -68,6 +76,7 @@ ACCEPTED = {
     "templates": "Body t = b[i]; exchange(a + i, t); a[i].x += first(b, i) + first(a, i) + through(b[i]) + through(t); exchange(a + i, a[i]);",
     "bits": "a[i].low = b[i].high; auto l = a[i].high; a[i].high = 5; a[i].rest += l; a[i].high++;",
     "assignment": "auto t = (a[i] = b[i]); a[i].x += 1; a[i].y = t.x; (a[i] = t).id = 3;",
+    "methods": "a[i].accelerate(b[i].x, i); Body *q = a + i; q->accelerate(2, q->touched()); a[i].hits += (*q).touched(); b[i].energy();",
     "private": "a[i].y = b[i].closed.sum(); Closed c = b[i].closed; a[i].closed = c; a[i].x = a[i].closed.sum();",
     "shared": "__shared__ Body s[4]; s[i & 3] = a[i]; s[i & 3].x += 1; a[i] = s[i & 3];",
     "comma": "int k = 0; for (Body *q = a; k < 1; k++, q++) q[i].x += k; a[i].x++, a[i].y--;",
@@ -80,6 +89,7 @@ KEPT = {
     "sizeof_in_macro": ("char buffer[BYTES(a[0])]; buffer[0] = 1; // HERE", "the type or the size"),
     "assignment_value": ("Body t = b[i]; a[i] = a[i + 1] = t; // HERE", "value of an assignment"),
     "static_variable": ("a[i].id = count(a + i); // HERE", "static variable"),
+    "later_overload": ("keep = norm(a[i].w[1]); // HERE", "overload"),
     "sizeof_type": ("char buffer[sizeof a[0]]; buffer[0] = 1; // HERE", "the type or the size"),
     "decltype": ("decltype(*a) r = a[i]; r.x = 1; // HERE", "the type or the size"),
     "cast": ("float *f = (float *)a; f[i] = 1; // HERE", "cast"),
@@ -94,7 +104,7 @@ KEPT = {
     "inactive": ("a[i].x = 1;\\n#ifdef OTHER\\n keep = a[i].y; // HERE\\n#endif\\n", "conditional text"),
     "macro_value": ("Body t = ELEMENT(i); keep = t.x; // HERE", "macro"),
     "unknown_function": ("elsewhere(a); // HERE", "without a body"),
-    "changing_method": ("a[i].change(); // HERE", "method"),
+    "changing_method": ("a[i] += a[i]; // HERE", "method"),
     "returned": ("give(a, i)->x = 1; // HERE", "returns"),
     "from_memory": ("keep = where->x + a[i].x; // HERE", "memory holds pointers"),
     "inline_assembly": ("asm(\"\" :: \"l\"(a)); // HERE", "pointer"),
@@ -115,12 +125,13 @@ TOOLKIT_ACCEPTED = {
 }
 
 REFUSED_HEAD = """
-struct Body { float x, y, w[4]; int id; __device__ void change() { x = 1; } };
+struct Body { float x, y, w[4]; int id; __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } };
 __device__ float keep;
 __device__ Body *where;
 __device__ void elsewhere(Body *q);
 __device__ Body *give(Body *q, int i) { return q + i; } // RETURNS
 #define ELEMENT(i) a[i]
+__device__ float norm(double d) { return d + 1; }
 #define SIZE(place) sizeof(place)
 #define BYTES(place) (SIZE(place) + 1)
 __device__ int count(Body *q) { __shared__ int calls; return calls += q->id; } // RETURNS
@@ -280,7 +291,7 @@ def check_random(program, compilers, folder, seed, count):
 def check_refused(program, folder):
     path, wrong = os.path.join(folder, "refused.cu"), []
     for name, (body, words) in KEPT.items():
-        source = REFUSED_HEAD + kernel(name, body)
+        source = REFUSED_HEAD + kernel(name, body) + ("__device__ float norm(float f) { return f; }\n" if name == "later_overload" else "")
         with open(path, "w", encoding="utf-8") as file:
             file.write(source)
         one = arguments(rewrite(program, path))["k_" + name + ".a"]
