@@ -96,4 +96,6 @@ class Body:
             lambda: "reset(%s, %s);" % (self.element(), self.source()), lambda: "exchange(%s, %s);" % (self.pointer(), self.element()),
             lambda: "atomicAdd(&%s, (float)%s);" % (self.place(), self.value()), lambda: "bump(%s, &%s.hits);" % (self.place(), self.element()),
             lambda: "%s.low = %s.high;" % (self.element(), self.source()), lambda: "{ Vec &v = %s.v; v.y += %s; }" % (self.element(), self.value()),
+            lambda: "%s.accelerate(%s, %s);" % (self.element(), self.value(), self.index()),
+            lambda: "%s->accelerate(%s, %s->touched());" % (self.pointer(), self.value(), self.pointer()),
             lambda: "if (%s == %s) %s = 1;" % (self.pointer(), self.pointer(), self.place()))
