@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char rs_companion_prelude[]; /* prelude.cuh */
+extern const char rs_companion_prelude[]; /* prelude.cuh, pointers.cuh */
 
 void rs_companion_prelude_write(rs_text *text)
 {
