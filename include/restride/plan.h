@@ -102,8 +102,46 @@ typedef struct {
 RESTRIDE_API restride_status restride_execute_with(restride_plan *plan, void *buffer,
                                                    const restride_run_options *options);
 
-/* The bytes of the array that a plan is for, which its buffer must have. 0 without a plan. Since
- * 0.1. */
+/*
+ * Plans the conversion of an array from one buffer to another, in one pass. The layouts are any of
+ * the same dimensions: a transposition is "y x" to "x y", and records may go between AoS, SoA and
+ * ASTA. `elem_size` is that of restride_plan_convert_with(). Run it with restride_execute_copy().
+ *
+ *     restride_layout *from, *to;
+ *     restride_engine *engine;
+ *     restride_plan *plan = NULL;
+ *     restride_layout_parse(&from, "y:2 x:3 float", "y x");
+ *     restride_layout_parse(&to, "y:2 x:3 float", "x y");
+ *     restride_engine_create_host(&engine, 0);
+ *     restride_status status = restride_plan_convert_copy(&plan, engine, from, to, 0);
+ *     float a[6] = {1, 2, 3, 4, 5, 6}, b[6];
+ *     assert(status == RESTRIDE_OK && restride_execute_copy(plan, a, b) == RESTRIDE_OK);
+ *     assert(b[1] == 4);
+ *     restride_plan_destroy(plan);
+ *     restride_engine_destroy(engine);
+ *     restride_layout_destroy(to);
+ *     restride_layout_destroy(from);
+ *
+ * The engine must outlive the plan; the layouts need not. RESTRIDE_UNSUPPORTED: the layouts cut the
+ * array into too many parts, or the elements have no size. Thread-safe. Since 0.1.
+ */
+RESTRIDE_API restride_status restride_plan_convert_copy(restride_plan **plan,
+                                                        restride_engine *engine,
+                                                        const restride_layout *from,
+                                                        const restride_layout *to,
+                                                        size_t elem_size);
+
+/*
+ * Runs a plan of restride_plan_convert_copy(). Both buffers are what restride_execute() takes. Each
+ * needs the bytes of its layout. The source is only read. Padding of the target is not written. The
+ * buffers must not overlap: where both are addresses this is checked (RESTRIDE_INVALID_ARGUMENT).
+ * It returns when restride_execute() would. After an error the sentence says whether the target is
+ * unchanged or undefined. Thread-safe on different targets. Since 0.1.
+ */
+RESTRIDE_API restride_status restride_execute_copy(restride_plan *plan, const void *from, void *to);
+
+/* The bytes of the array that a plan is for, which its buffer must have. Of a plan between two
+ * buffers it is the larger one's. 0 without a plan. Since 0.1. */
 RESTRIDE_API size_t restride_plan_bytes(const restride_plan *plan);
 
 /* The scratch memory of a plan, in bytes: what a run takes, and the tables that the plan keeps. */

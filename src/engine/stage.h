@@ -6,6 +6,7 @@
 #ifndef RS_ENGINE_STAGE_H
 #define RS_ENGINE_STAGE_H
 
+#include "engine/copy.h"
 #include "layout/record.h"
 #include "restride/engine.h"
 
@@ -225,6 +226,18 @@ typedef enum {
 /* Memory and copies beside a device's stages: engine/transfer.h. */
 typedef struct rs_transfer_operations rs_transfer_operations;
 
+/* Copies between two buffers of an engine's kind, which do not overlap. */
+typedef struct {
+    restride_status (*create)(restride_engine *engine, const rs_copy_task *task, rs_stage **stage);
+    /* As rs_engine_operations' run; what a run takes is allocated before it begins. */
+    restride_status (*run)(const rs_stage *stage, const void *from, void *to,
+                           rs_under_way *under_way);
+    size_t (*scratch_bytes)(const rs_stage *stage); /* of a run, with tables */
+    json_t *(*describe)(const rs_stage *stage);
+    void (*destroy)(rs_stage *stage);
+    bool are_addresses; /* buffers, so that they can be compared */
+} rs_copy_operations;
+
 typedef struct {
     const char *name;
     rs_engine_traits (*traits)(const restride_engine *engine);
@@ -264,6 +277,7 @@ typedef struct {
     json_t *(*describe_device)(const restride_engine *engine);
 
     const rs_transfer_operations *transfer; /* NULL in an engine that works in host memory */
+    const rs_copy_operations *copy;
 
     /* Around what a room above does with a device itself (engine/device/device.h): the engine's
      * structure is an rs_device_engine, and its device is the thread's between the two. NULL in an

@@ -11,6 +11,7 @@
  * Tiles that do not divide each other have no common ones: then the way leads through a third
  * layout that does not tile that dimension.
  */
+#include "transpose/convert.h"
 #include "layout/layout.h"
 #include "restride/plan.h"
 #include "transpose/choose.h"
@@ -400,8 +401,8 @@ static restride_status count_bytes(const restride_layout *from, const restride_l
     return RESTRIDE_OK;
 }
 
-static restride_status check_layouts(const restride_layout *from, const restride_layout *to,
-                                     size_t *elem_size, size_t *bytes)
+restride_status rs_convert_check(const restride_layout *from, const restride_layout *to,
+                                 size_t *elem_size, size_t *bytes)
 {
     if (!same_dimensions(from, to) || from->unit != to->unit)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
@@ -510,7 +511,7 @@ restride_status restride_plan_convert_with(restride_plan **plan, restride_engine
             RESTRIDE_INVALID_ARGUMENT,
             "restride_plan_convert needs an engine, two layouts and a place for the plan.");
     size_t bytes;
-    restride_status status = check_layouts(from, to, &elem_size, &bytes);
+    restride_status status = rs_convert_check(from, to, &elem_size, &bytes);
     if (status != RESTRIDE_OK)
         return status;
     restride_plan *created;
@@ -549,7 +550,7 @@ restride_status restride_tune_convert(restride_engine *engine, const restride_la
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_tune_convert needs an engine and two layouts.");
     size_t bytes;
-    restride_status status = check_layouts(from, to, &elem_size, &bytes);
+    restride_status status = rs_convert_check(from, to, &elem_size, &bytes);
     if (status == RESTRIDE_OK)
         status = rs_tune_check_bytes(bytes);
     if (status == RESTRIDE_OK)

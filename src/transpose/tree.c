@@ -1,25 +1,17 @@
 /* Pieces, regions and trees of two layouts; see tree.h. */
 #include "transpose/tree.h"
+#include "transpose/levels.h"
 
 #include <string.h>
 
-enum { MOST_LEVELS = 64, MOST_REGIONS = 4096, MOST_TERMS = 256 };
-
-/* An interval of a dimension: `count` tiles of one level. */
-typedef struct {
-    size_t begin;
-    size_t level;
-    size_t count;
-    bool padding;
-} piece;
+enum { MOST_REGIONS = 4096, MOST_TERMS = 256 };
 
 /* What both layouts do to one dimension. */
 typedef struct {
-    size_t level_count;
-    size_t sizes[MOST_LEVELS + 1]; /* of the tiles of each level, the first is 1 */
-    size_t suffix_levels;          /* the lowest levels, which the leaves contain */
+    rs_levels levels;
+    size_t suffix_levels; /* the lowest levels, which the leaves contain */
     size_t piece_count[2];
-    const piece *pieces[2];
+    const rs_interval *pieces[2];
 } dimension;
 
 typedef struct {
@@ -44,38 +36,16 @@ typedef struct {
 
 /* ---- levels ---- */
 
-static void add_size(dimension *d, size_t size)
-{
-    size_t at = 0;
-    while (at < d->level_count && d->sizes[at] < size)
-        at++;
-    if (at < d->level_count && d->sizes[at] == size)
-        return;
-    if (d->level_count == MOST_LEVELS)
-        return;
-    memmove(d->sizes + at + 1, d->sizes + at, (d->level_count - at) * sizeof *d->sizes);
-    d->sizes[at] = size;
-    d->level_count++;
-}
-
-static bool nested(const dimension *d)
-{
-    for (size_t i = 1; i < d->level_count; i++)
-        if (d->sizes[i] % d->sizes[i - 1] != 0)
-            return false;
-    return true;
-}
-
 static void find_levels(maker *m)
 {
     for (int d = 0; d < m->forms[0]->rank; d++) {
         dimension *dim = &m->dimensions[d];
-        add_size(dim, 1);
+        rs_levels_add(&dim->levels, 1);
         for (int side = 0; side < 2; side++)
             for (int t = 0; t < m->forms[side]->term_count; t++)
                 if (m->forms[side]->terms[t].dimension == d)
-                    add_size(dim, m->forms[side]->terms[t].divisor);
-        if (!nested(dim)) {
+                    rs_levels_add(&dim->levels, m->forms[side]->terms[t].divisor);
+        if (!rs_levels_nested(&dim->levels)) {
             m->result = RS_TREES_NOT_NESTED;
             m->fault = d;
             return;
@@ -91,9 +61,10 @@ static void split_terms(maker *m, int side)
     for (int t = 0; t < form->term_count; t++) {
         const rs_term *term = &form->terms[t];
         const dimension *d = &m->dimensions[term->dimension];
-        for (size_t level = d->level_count; level-- > 0;) {
-            bool above = term->modulus != 0 && d->sizes[level] / term->divisor >= term->modulus;
-            if (d->sizes[level] < term->divisor || above)
+        for (size_t level = d->levels.count; level-- > 0;) {
+            bool above =
+                term->modulus != 0 && d->levels.sizes[level] / term->divisor >= term->modulus;
+            if (d->levels.sizes[level] < term->divisor || above)
                 continue;
             if (list->count == MOST_TERMS) {
                 m->result = RS_TREES_TOO_MANY;
@@ -133,14 +104,14 @@ static void merge_levels(maker *m)
 {
     for (int d = 0; d < m->forms[0]->rank; d++) {
         dimension *dim = &m->dimensions[d];
-        for (size_t level = dim->level_count; level-- > 1;) {
+        for (size_t level = dim->levels.count; level-- > 1;) {
             if (!directly_above(&m->lists[0], d, level) || !directly_above(&m->lists[1], d, level))
                 continue;
             drop_term(&m->lists[0], d, level);
             drop_term(&m->lists[1], d, level);
-            memmove(dim->sizes + level, dim->sizes + level + 1,
-                    (dim->level_count - 1 - level) * sizeof *dim->sizes);
-            dim->level_count--;
+            memmove(dim->levels.sizes + level, dim->levels.sizes + level + 1,
+                    (dim->levels.count - 1 - level) * sizeof *dim->levels.sizes);
+            dim->levels.count--;
         }
     }
 }
@@ -166,37 +137,18 @@ static void cut_suffix(maker *m)
 
 /* ---- pieces ---- */
 
-static void cut_interval(const dimension *d, piece *pieces, size_t *count, size_t begin, size_t end,
-                         bool padding)
-{
-    while (begin < end) {
-        size_t level = d->level_count - 1;
-        while (begin % d->sizes[level] != 0 || end - begin < d->sizes[level])
-            level--;
-        size_t border = end;
-        if (level + 1 < d->level_count) {
-            size_t above = d->sizes[level + 1];
-            size_t next = begin / above * above;
-            if (end - next > above)
-                border = next + above;
-        }
-        size_t tiles = (border - begin) / d->sizes[level];
-        pieces[(*count)++] = (piece){begin, level, tiles, padding};
-        begin += tiles * d->sizes[level];
-    }
-}
-
 static void cut_dimension(maker *m, int d)
 {
     dimension *dim = &m->dimensions[d];
     size_t extents[2] = {m->forms[0]->extents[d], m->forms[1]->extents[d]};
     size_t real = extents[0] < extents[1] ? extents[0] : extents[1];
     for (int side = 0; side < 2; side++) {
-        piece *pieces = rs_arena_take(m->arena, 3 * dim->level_count + 3, sizeof *pieces);
+        rs_interval *pieces =
+            rs_arena_take(m->arena, 2 * rs_levels_most_intervals(&dim->levels), sizeof *pieces);
         if (pieces == NULL)
             return;
-        cut_interval(dim, pieces, &dim->piece_count[side], 0, real, false);
-        cut_interval(dim, pieces, &dim->piece_count[side], real, extents[side], true);
+        rs_levels_cut(&dim->levels, pieces, &dim->piece_count[side], 0, real, false);
+        rs_levels_cut(&dim->levels, pieces, &dim->piece_count[side], real, extents[side], true);
         dim->pieces[side] = pieces;
     }
 }
@@ -211,11 +163,11 @@ typedef struct {
     size_t unit;
 } scope;
 
-static size_t level_count_of(const dimension *d, const piece *p, size_t level)
+static size_t level_count_of(const dimension *d, const rs_interval *p, size_t level)
 {
     if (p->level < level)
         return 1;
-    return p->level == level ? p->count : d->sizes[level + 1] / d->sizes[level];
+    return p->level == level ? p->count : d->levels.sizes[level + 1] / d->levels.sizes[level];
 }
 
 static rs_loop_tree *new_tree(maker *m, rs_tree_kind kind)
@@ -301,7 +253,7 @@ static const rs_loop_tree *make_loop(maker *m, int side, size_t t, const scope *
 {
     const level_term *term = &m->lists[side].terms[t];
     const rs_loop_tree *child = make_node(m, side, t + 1, s);
-    const rs_loop_tree like = {.axis = (size_t)term->dimension * MOST_LEVELS + term->level,
+    const rs_loop_tree like = {.axis = (size_t)term->dimension * RS_MOST_LEVELS + term->level,
                                .members = term->dimension == m->forms[side]->record};
     if (child == NULL || count == 1)
         return child;
@@ -354,10 +306,10 @@ static const rs_loop_tree *make_members(maker *m, int side, size_t t, const scop
 
 /* How many pieces from `begin` on lie in one tile of a level; those of that level or a higher one
  * stand alone. */
-static size_t group_end(const dimension *d, const piece *pieces, size_t begin, size_t end,
+static size_t group_end(const dimension *d, const rs_interval *pieces, size_t begin, size_t end,
                         size_t level)
 {
-    size_t tile = d->sizes[level];
+    size_t tile = d->levels.sizes[level];
     size_t next = begin + 1;
     while (pieces[begin].level < level && next < end && pieces[next].level < level &&
            pieces[next].begin / tile == pieces[begin].begin / tile)
@@ -370,7 +322,7 @@ static const rs_loop_tree *make_parts(maker *m, int side, size_t t, const scope 
     const level_term *term = &m->lists[side].terms[t];
     int d = term->dimension;
     const dimension *dim = &m->dimensions[d];
-    const piece *pieces = dim->pieces[side];
+    const rs_interval *pieces = dim->pieces[side];
     const rs_loop_tree **parts = rs_arena_take(m->arena, s->end[d] - s->begin[d], sizeof *parts);
     size_t count = 0;
     bool above = pieces[s->begin[d]].level > term->level;

@@ -8,13 +8,9 @@
  * tile. Scratch: the block, and a tile a thread.
  */
 #include "engine/host/host.h"
+#include "engine/host/stream.h"
 
-#include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-enum { RUN_BYTES = 1024, MOST_RUN = 512, WIDTH = 64, LINE_BYTES = 64, STREAM_BYTES = 4 << 20 };
+enum { RUN_BYTES = 1024, MOST_RUN = 512, WIDTH = 64, LINE_BYTES = 64 };
 
 restride_status rs_host_copy_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
@@ -24,35 +20,6 @@ restride_status rs_host_copy_prepare(rs_host_stage *stage, size_t scratch_limit)
     size_t tile_bytes = task->unit < LINE_BYTES ? stage->edge * WIDTH * task->unit : 0;
     rs_host_fit_threads(stage, task->rows * task->cols * task->unit, tile_bytes, scratch_limit);
     return RESTRIDE_OK;
-}
-
-/* Blocks that stay in a cache are better left there. Only whole lines are streamed: a line written
- * in two parts would go to memory twice. */
-static void stream(unsigned char *target, const unsigned char *source, size_t bytes, bool beyond)
-{
-#ifdef __SSE2__
-    size_t head = (LINE_BYTES - (uintptr_t)target % LINE_BYTES) % LINE_BYTES;
-    if (beyond && bytes >= head + LINE_BYTES) {
-        memcpy(target, source, head);
-        target += head;
-        source += head;
-        for (bytes -= head; bytes >= LINE_BYTES;
-             target += LINE_BYTES, source += LINE_BYTES, bytes -= LINE_BYTES)
-            for (size_t i = 0; i < LINE_BYTES; i += sizeof(__m128i))
-                _mm_stream_si128((__m128i *)(void *)(target + i),
-                                 _mm_loadu_si128((const __m128i *)(const void *)(source + i)));
-    }
-#endif
-    (void)beyond;
-    memcpy(target, source, bytes);
-}
-
-/* Other threads read what was streamed after the next barrier. */
-static void finish_streams(void)
-{
-#ifdef __SSE2__
-    _mm_sfence();
-#endif
 }
 
 typedef struct {
@@ -81,7 +48,7 @@ static void copy_tile(const field *f, size_t row, size_t col)
     size_t run = height * task->unit;
     rs_host_tile_transpose(&f->stage->tile, source, source_stride, f->tile, run, height, width);
     for (size_t j = 0; j < width; j++)
-        stream(target + j * target_stride, f->tile + j * run, run, f->beyond);
+        rs_host_stream(target + j * target_stride, f->tile + j * run, run, f->beyond);
 }
 
 static void transpose_block(const field *f, const rs_host_member *member)
@@ -94,7 +61,7 @@ static void transpose_block(const field *f, const rs_host_member *member)
     rs_host_team_share(member, across * down, &begin, &end);
     for (size_t i = begin; i < end; i++)
         copy_tile(f, i / across * f->stage->edge, i % across * WIDTH);
-    finish_streams();
+    rs_host_finish_streams();
 }
 
 void rs_host_copy_work(void *context, const rs_host_member *member)
@@ -109,12 +76,12 @@ void rs_host_copy_work(void *context, const rs_host_member *member)
     size_t end;
     for (size_t i = 0; i < task->outer * task->count; i++) {
         unsigned char *block = run->data + i / task->count * task->pitch + i % task->count * bytes;
-        const field f = {stage, block, copy, tile, bytes > STREAM_BYTES};
+        const field f = {stage, block, copy, tile, bytes > RS_HOST_STREAM_BYTES};
         transpose_block(&f, member);
         rs_host_team_wait(member);
         rs_host_team_share(member, bytes, &begin, &end);
-        stream(block + begin, copy + begin, end - begin, f.beyond);
-        finish_streams();
+        rs_host_stream(block + begin, copy + begin, end - begin, f.beyond);
+        rs_host_finish_streams();
         rs_host_done(run, end - begin);
         rs_host_team_wait(member);
     }

@@ -313,6 +313,7 @@ static const rs_engine_operations operations = {
     .run = run,
     .describe_stage = describe_stage,
     .describe_device = describe_device,
+    .copy = &rs_host_copies,
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };
