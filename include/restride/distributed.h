@@ -62,10 +62,22 @@ extern "C" {
 
 typedef struct restride_group restride_group;
 
+/* What memory the messages of a group may lie in. */
+typedef enum {
+    /* The host's alone. What is on a device passes through pinned memory of the host. */
+    RESTRIDE_GROUP_HOST = 0,
+    /*
+     * CUDA devices alone. begin() sends what was enqueued before it on the engine's stream, and
+     * what is enqueued there after finish() finds what was received. Both may return before that.
+     */
+    RESTRIDE_GROUP_CUDA = 1
+} restride_group_memory;
+
 /*
- * How the processes of a group talk; for those that restride/mpi.h does not serve. Each function
- * returns 0, or another number when it failed. A wait of more than `seconds` is a failure. Messages
- * between two processes arrive in the order in which they were begun. One thread calls at a time.
+ * How the processes of a group talk; for those that restride/mpi.h and restride/nccl.h do not
+ * serve. Each function returns 0, or another number when it failed. A wait of more than `seconds`
+ * is a failure. Messages between two processes arrive in the order in which they were begun. One
+ * thread calls at a time.
  */
 typedef struct {
     /* Begins to send to process `to` and to receive from process `from`, which sends exactly so
@@ -74,10 +86,13 @@ typedef struct {
     int (*begin)(void *context, const void *send, size_t send_bytes, int to, void *receive,
                  size_t receive_bytes, int from, void **operation);
     int (*finish)(void *context, void *operation, double seconds);
-    /* Every process gives `bytes` bytes and gets those of all, in the order of their numbers. */
+    /* Every process gives `bytes` bytes and gets those of all, in the order of their numbers. Both
+     * lie in host memory. Returns after all that was begun before. */
     int (*gather)(void *context, const void *mine, size_t bytes, void *all, double seconds);
     /* Frees the context; may be NULL. */
     void (*destroy)(void *context);
+    /* For begin(). A plan of a group that cannot address the engine's memory is refused. */
+    restride_group_memory memory;
 } restride_group_functions;
 
 /*
@@ -105,21 +120,26 @@ RESTRIDE_API void restride_group_destroy(restride_group *group);
 /*
  * Plans a redistribution of the array `dimensions` from one layout to another. `element_bytes` is
  * the size of an element where the dimensions do not say it, else 0. The group may be larger than
- * the layouts need; the processes that are over hold nothing. The engine is one of the host.
+ * the layouts need; the processes that are over hold nothing.
  *
  * restride_execute() runs the plan. Its buffer has restride_plan_local_bytes() bytes and begins
- * with the part of this process, before and afterwards; it may be NULL where that is 0. After an
- * error the sentence says whether the buffer is unchanged. When another process does not answer
+ * with the part of this process, before and afterwards; it may be NULL where that is 0. It is
+ * memory of the engine: of the host, or of its device. With the CUDA engine the call returns when
+ * all messages are through, and the last local passes may still run on the stream. After an error
+ * the sentence says whether the buffer is unchanged. When another process does not answer
  * within the time-out, the group serves no more calls, and the buffer must stay allocated, because
  * messages may still be under way. restride_plan_describe() tells what is sent.
  *
  * `options` may be NULL; the method in them is ignored. Their `scratch_bytes` bounds what stages
  * and exchange take together; by default that is at most 64 MiB and what stages take, which is at
- * most 0.5 % of the part and 4 MiB a thread.
+ * most 0.5 % of the part and 4 MiB a thread. A plan keeps the memory for its chunks until it is
+ * destroyed. With a device that is pinned memory of the host, or, where the group addresses it,
+ * memory of the device.
  *
  * Collective. RESTRIDE_INVALID_ARGUMENT: processes differ in their arguments, or are too few.
- * RESTRIDE_UNSUPPORTED: the blocks of the two layouts cut a dimension into too many pieces, or the
- * scratch memory does not suffice. RESTRIDE_IO: a process does not answer. Since 0.1.
+ * RESTRIDE_UNSUPPORTED: the blocks of the two layouts cut a dimension into too many pieces, the
+ * scratch memory does not suffice, or the group does not address the engine's memory. RESTRIDE_IO:
+ * a process does not answer. Since 0.1.
  */
 RESTRIDE_API restride_status restride_plan_redistribute(restride_plan **plan, restride_group *group,
                                                         restride_engine *engine,

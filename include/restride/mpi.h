@@ -25,8 +25,9 @@ extern "C" {
  * the communicator, so its messages meet no others, and errors of MPI become statuses. Counts have
  * 64 bits: no message is larger than 1 GiB.
  *
- * The buffers of its plans are host memory. Calls from one thread at a time; with several threads
- * MPI needs at least MPI_THREAD_SERIALIZED. Destroy the group before MPI_Finalize().
+ * Its messages lie in host memory; what is on a device passes through pinned memory. Calls from one
+ * thread at a time; with several threads MPI needs at least MPI_THREAD_SERIALIZED. Destroy the
+ * group before MPI_Finalize().
  *
  * Collective, as restride_group_destroy() is. RESTRIDE_INVALID_ARGUMENT: MPI is not initialized, or
  * the communicator is MPI_COMM_NULL or an intercommunicator. RESTRIDE_IO: MPI failed. Since 0.1.

@@ -32,7 +32,7 @@ _DESTROY = ctypes.CFUNCTYPE(None, _pointer)
 
 
 class _Functions(ctypes.Structure):
-    _fields_ = [("begin", _BEGIN), ("finish", _FINISH), ("gather", _GATHER), ("destroy", _DESTROY)]
+    _fields_ = [("begin", _BEGIN), ("finish", _FINISH), ("gather", _GATHER), ("destroy", _DESTROY), ("memory", ctypes.c_int)]
 
 
 class _Connection:
@@ -55,6 +55,7 @@ class _Connection:
             _FINISH(lambda *a: self._guard(self._finish, *a)),
             _GATHER(lambda *a: self._guard(self._gather, *a)),
             _DESTROY(0),
+            0,  # of the host
         )
 
     def _guard(self, function: Callable[..., bool], *arguments: Any) -> int:

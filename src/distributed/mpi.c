@@ -130,7 +130,8 @@ static restride_status check(MPI_Comm communicator)
 
 restride_status restride_group_create_mpi(restride_group **group, MPI_Comm communicator)
 {
-    static const restride_group_functions functions = {begin, finish, gather, destroy};
+    static const restride_group_functions functions = {
+        .begin = begin, .finish = finish, .gather = gather, .destroy = destroy};
     if (group == NULL)
         return fail_call(RESTRIDE_INVALID_ARGUMENT, "There is no place for the group: it is NULL",
                          MPI_SUCCESS);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20, CHUNKS = 2, MOST_SCRATCH_BYTES = 64 << 20 };
+enum { MOST_SCRATCH_BYTES = 64 << 20 };
 
 /* ---- arguments ---- */
 
@@ -43,12 +43,8 @@ static restride_status check_arguments(rs_redistribution_task *task, const char 
     if (task->engine == NULL || dimensions == NULL || from == NULL || to == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT,
                        "restride_plan_redistribute needs an engine, dimensions and two layouts.");
-    if (task->engine->operations->transfer != NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED,
-                       "The %s engine cannot redistribute; give an engine of the host.",
-                       task->engine->operations->name);
     const char *texts[] = {from, to};
-    restride_status status = RESTRIDE_OK;
+    restride_status status = rs_exchange_choose(task->group, task->engine, &task->way);
     for (int side = 0; status == RESTRIDE_OK && side < 2; side++)
         status = rs_layout_parse_spread(&task->layouts[side], dimensions, texts[side], NULL);
     if (status == RESTRIDE_OK)
@@ -86,61 +82,56 @@ static restride_status run_passes(restride_plan *const passes[RS_LOCAL_PASSES], 
     return status;
 }
 
-static restride_status exchange(const rs_redistribution *r, size_t capacity, unsigned char *buffer,
-                                unsigned char *scratch)
+/* What flows one way leaves from the end of the buffer. */
+static restride_status prepare(const rs_redistribution *r, size_t capacity, void *buffer)
 {
-    if (r->leaving > 0 && r->swapped + r->leaving < capacity)
-        memmove(buffer + capacity - r->leaving, buffer + r->swapped, r->leaving);
-    return rs_exchange(r->group, buffer, r->moves, r->move_count, scratch, r->chunk_bytes);
+    const size_t end = r->leaving > 0 ? capacity - r->leaving : r->swapped;
+    return r->exchange == NULL
+               ? RESTRIDE_OK
+               : rs_exchange_prepare(r->exchange, buffer, r->swapped, end, r->leaving);
 }
 
 static size_t exchange_scratch(const rs_redistribution *r)
 {
-    return r->move_count == 0 ? 0 : CHUNKS * r->chunk_bytes;
+    return r->move_count == 0 ? 0 : rs_exchange_chunks(r->way) * r->chunk_bytes;
 }
 
 /* All processes agree before a byte moves, before messages are sent, and at the end. */
-static restride_status run_agreed(const restride_plan *plan, unsigned char *buffer,
-                                  unsigned char *scratch, restride_status status, bool *has_begun)
+static restride_status run_agreed(const restride_plan *plan, void *buffer, restride_status status,
+                                  bool *has_begun)
 {
     const rs_redistribution *r = plan->own;
     status = rs_group_agree(r->group, status, r->work);
     if (status != RESTRIDE_OK)
         return status;
     status = run_passes(r->passes[0], buffer, has_begun);
+    *has_begun = *has_begun || (r->leaving > 0 && status == RESTRIDE_OK);
+    if (status == RESTRIDE_OK)
+        status = prepare(r, plan->bytes, buffer);
     status = rs_group_agree(r->group, status, r->work + 1);
     if (status != RESTRIDE_OK)
         return status;
     *has_begun = *has_begun || r->move_count > 0;
-    status = exchange(r, plan->bytes, buffer, scratch);
+    if (r->exchange != NULL)
+        status = rs_exchange_run(r->exchange, buffer);
     if (status == RESTRIDE_OK)
         status = run_passes(r->passes[1], buffer, has_begun);
     return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);
 }
 
-/* When a group fails, a message may still arrive there: it is never freed then. */
-static unsigned char *take_chunks(size_t bytes)
-{
-    return bytes == 0 ? NULL : malloc(bytes);
-}
-
 static restride_status run(const restride_plan *plan, void *buffer, bool *has_begun)
 {
     const rs_redistribution *r = plan->own;
-    const size_t scratch_bytes = exchange_scratch(r);
-    unsigned char *scratch = take_chunks(scratch_bytes);
     restride_status status = RESTRIDE_OK;
     if (buffer == NULL && plan->bytes > 0)
         status = rs_fail(RESTRIDE_INVALID_ARGUMENT,
                          "Process %d gives no buffer, and its part has %zu bytes.", r->group->rank,
                          plan->bytes);
-    else if (scratch == NULL && scratch_bytes > 0)
-        status = rs_fail_memory("the chunks of messages");
+    else if (plan->bytes > 0)
+        status = plan->engine->operations->check_buffer(plan->engine, buffer, plan->bytes,
+                                                        RS_BUFFER_CHANGED);
     *has_begun = false;
-    status = run_agreed(plan, buffer, scratch, status, has_begun);
-    if (!r->group->broken)
-        free(scratch);
-    return status;
+    return run_agreed(plan, buffer, status, has_begun);
 }
 
 /* ---- describing ---- */
@@ -223,6 +214,7 @@ static json_t *describe(const restride_plan *plan)
 static void destroy(void *own)
 {
     rs_redistribution *r = own;
+    rs_exchange_close(r->exchange);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < RS_LOCAL_PASSES; i++)
             restride_plan_destroy(r->passes[side][i]);
@@ -241,9 +233,11 @@ static const rs_plan_kind kind = {run, scratch_bytes, describe, destroy};
 static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
 {
     task->options.method = NULL;
-    r->chunk_bytes = CHUNK_BYTES;
+    r->way = task->way;
+    r->chunk_bytes = rs_exchange_chunk_bytes(r->way);
+    const size_t chunks = rs_exchange_chunks(r->way);
     if (task->granted != 0) {
-        r->chunk_bytes = rs_size_smaller(CHUNK_BYTES, task->granted / 4 / CHUNKS);
+        r->chunk_bytes = rs_size_smaller(r->chunk_bytes, task->granted / 4 / chunks);
         r->chunk_bytes = rs_size_larger(r->chunk_bytes, 1);
         task->options.scratch_bytes = rs_size_larger(task->granted / 2, 1);
         return;
@@ -251,7 +245,7 @@ static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
     const rs_engine_traits traits = task->engine->operations->traits(task->engine);
     const size_t larger = rs_size_larger(r->bytes[0], r->bytes[1]);
     if (rs_choose_scratch_bound(larger, &traits, NULL) > MOST_SCRATCH_BYTES)
-        task->options.scratch_bytes = MOST_SCRATCH_BYTES - CHUNKS * CHUNK_BYTES;
+        task->options.scratch_bytes = MOST_SCRATCH_BYTES - chunks * r->chunk_bytes;
 }
 
 static restride_status check_scratch(const restride_plan *plan, size_t granted)
@@ -271,11 +265,14 @@ static restride_status create_plan(restride_plan **plan, const rs_redistribution
     restride_status status =
         rs_plan_create(plan, task->engine, rs_size_larger(r->bytes[0], r->bytes[1]),
                        task->layouts[0]->expression_text, task->layouts[1]->expression_text);
-    if (status == RESTRIDE_OK) {
-        (*plan)->kind = &kind;
-        (*plan)->own = r;
-        status = check_scratch(*plan, task->granted);
-    }
+    if (status != RESTRIDE_OK)
+        return status;
+    (*plan)->kind = &kind;
+    (*plan)->own = r;
+    status = check_scratch(*plan, task->granted);
+    if (status == RESTRIDE_OK && r->move_count > 0)
+        status = rs_exchange_open(&r->exchange, r->way, r->group, task->engine, r->moves,
+                                  r->move_count, r->chunk_bytes);
     return status;
 }
 
@@ -318,7 +315,7 @@ restride_status restride_plan_redistribute(restride_plan **plan, restride_group 
     restride_status status =
         r == NULL ? rs_fail_memory("a plan") : check_arguments(&task, dimensions, from, to);
     uint64_t work = mix_text(mix_text(mix_text(0xCBF29CE484222325u, dimensions), from), to);
-    const size_t numbers[] = {element_bytes, task.granted, (size_t)group->size};
+    const size_t numbers[] = {element_bytes, task.granted, (size_t)group->size, task.way};
     work = mix(work, numbers, sizeof numbers);
     status = rs_group_agree(group, status, work);
     if (status == RESTRIDE_OK) {

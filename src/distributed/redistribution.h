@@ -13,7 +13,7 @@
 #define RS_DISTRIBUTED_REDISTRIBUTION_H
 
 #include "distributed/counts.h"
-#include "distributed/group.h"
+#include "distributed/exchange.h"
 #include "transpose/plan.h"
 
 enum { RS_LOCAL_PASSES = 3 };
@@ -22,24 +22,13 @@ enum { RS_LOCAL_PASSES = 3 };
 typedef struct {
     restride_group *group;
     restride_engine *engine;
+    rs_exchange_way way;
     restride_layout *layouts[2];   /* before and afterwards */
     size_t unit;                   /* bytes of an element; 0 with a record */
     size_t granted;                /* scratch memory for all; 0: no bound */
     restride_plan_options options; /* of the local passes */
     rs_counts counts;
 } rs_redistribution_task;
-
-/*
- * `bytes` bytes at `send_at` go to process `to` while as many from process `from` come to
- * `receive_at`, which may be the same place or one before it; -1: nobody.
- */
-typedef struct {
-    int to;
-    int from;
-    size_t bytes;
-    size_t send_at;
-    size_t receive_at;
-} rs_message;
 
 typedef struct {
     restride_group *group;
@@ -51,8 +40,10 @@ typedef struct {
     size_t leaving; /* that flow one way from here */
     size_t move_count;
     rs_message *moves;
+    rs_exchange_way way;
     size_t chunk_bytes;
-    json_t *shapes[2]; /* of the part, for descriptions */
+    rs_message_exchange *exchange; /* NULL: nothing is sent from here or to here */
+    json_t *shapes[2];             /* of the part, for descriptions */
 } rs_redistribution;
 
 /* Plans the passes that need no messages' order, for the order of dimensions that costs least on
@@ -63,10 +54,5 @@ restride_status rs_redistribution_plan_local(const rs_redistribution_task *task,
 /* Plans the messages, and the passes that bring parts into their order and out of it. */
 restride_status rs_redistribution_plan_messages(const rs_redistribution_task *task,
                                                 rs_redistribution *r);
-
-/* Carries the moves out, one after the other. What arrives while something leaves passes through
- * `scratch`, which holds two chunks. After an error messages may be under way. */
-restride_status rs_exchange(restride_group *group, unsigned char *buffer, const rs_message moves[],
-                            size_t count, unsigned char *scratch, size_t chunk_bytes);
 
 #endif

@@ -306,7 +306,23 @@ bool part_is_right(const redistribution_case *c, size_t process, const unsigned 
 
 /* ---- a run ---- */
 
-const char *run_case(const redistribution_case *c, size_t process, restride_plan *plan)
+/* On a copy of the part in the device's memory. */
+static const char *execute_on(const test_machine *device, restride_plan *plan, unsigned char *part,
+                              size_t bytes)
+{
+    if (bytes == 0)
+        return restride_execute(plan, NULL) != RESTRIDE_OK ? restride_last_error() : NULL;
+    void *buffer = device->create(part, bytes);
+    const char *wrong =
+        restride_execute(plan, buffer) != RESTRIDE_OK ? restride_last_error() : NULL;
+    if (!device->read(buffer, part, bytes))
+        wrong = "a guard on the device was overwritten";
+    device->destroy(buffer);
+    return wrong;
+}
+
+const char *run_case(const redistribution_case *c, size_t process, restride_plan *plan,
+                     const test_machine *device)
 {
     const size_t bytes = restride_plan_local_bytes(plan);
     const size_t before = c->bytes[0][process];
@@ -318,9 +334,11 @@ const char *run_case(const redistribution_case *c, size_t process, restride_plan
     memset(memory, GUARD, bytes + 2 * GUARD_BYTES);
     fill_part(c, process, part);
     const char *wrong = NULL;
-    if (restride_execute(plan, bytes == 0 ? NULL : part) != RESTRIDE_OK)
+    if (device != NULL)
+        wrong = execute_on(device, plan, part, bytes);
+    else if (restride_execute(plan, bytes == 0 ? NULL : part) != RESTRIDE_OK)
         wrong = restride_last_error();
-    else if (!part_is_right(c, process, part))
+    if (wrong == NULL && !part_is_right(c, process, part))
         wrong = "a byte is wrong";
     for (size_t i = 0; i < GUARD_BYTES; i++)
         if (memory[i] != GUARD || part[bytes + i] != GUARD)

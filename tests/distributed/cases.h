@@ -2,6 +2,7 @@
 #ifndef RS_TESTS_DISTRIBUTED_CASES_H
 #define RS_TESTS_DISTRIBUTED_CASES_H
 
+#include "../engine/machine.h"
 #include "restride/distributed.h"
 
 #include <stdbool.h>
@@ -36,9 +37,10 @@ void free_case(redistribution_case *c);
 void fill_part(const redistribution_case *c, size_t process, unsigned char *part);
 bool part_is_right(const redistribution_case *c, size_t process, const unsigned char *part);
 
-/* Runs the plan of a process on its part, in a buffer of exactly that size between guards. NULL:
- * all is as it should be; otherwise what is wrong, valid until the thread's next call of the
- * library. */
-const char *run_case(const redistribution_case *c, size_t process, restride_plan *plan);
+/* Runs the plan of a process on its part, in a buffer of exactly that size between guards, which
+ * is memory of the host, or of a device. NULL: all is as it should be; otherwise what is wrong,
+ * valid until the thread's next call of the library. */
+const char *run_case(const redistribution_case *c, size_t process, restride_plan *plan,
+                     const test_machine *device);
 
 #endif

@@ -24,7 +24,7 @@ static const char *check(restride_group *group, restride_engine *engine,
         return NULL;
     const char *wrong = status != RESTRIDE_OK
                             ? restride_last_error()
-                            : run_case(c, (size_t)restride_group_rank(group), plan);
+                            : run_case(c, (size_t)restride_group_rank(group), plan, NULL);
     restride_plan_destroy(plan);
     return wrong;
 }

@@ -1,5 +1,5 @@
 /* Redistributions among threads as processes, against the definition: TEST [SEED COUNT]. */
-#include "cases.h"
+#include "at_random.h"
 #include "cmocka_all.h"
 #include "random_cases.h"
 #include "threads.h"
@@ -7,7 +7,6 @@
 #include "restride/distributed.h"
 #include "restride/restride.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,75 +14,10 @@
 static uint64_t first_seed = 1;
 static size_t case_count = 400;
 
-typedef struct {
-    redistribution_case c;
-    pthread_mutex_t lock;
-    int refused;
-    int failed;
-    char sentence[512];
-} shared_case;
-
-static void note(shared_case *shared, int *counter, const char *sentence)
-{
-    pthread_mutex_lock(&shared->lock);
-    (*counter)++;
-    snprintf(shared->sentence, sizeof shared->sentence, "%s", sentence);
-    pthread_mutex_unlock(&shared->lock);
-}
-
-static void work(restride_group *group, void *context)
-{
-    shared_case *shared = context;
-    const redistribution_case *c = &shared->c;
-    const restride_plan_options options = {.scratch_bytes = c->scratch_bytes};
-    restride_engine *engine;
-    restride_plan *plan;
-    restride_group_set_timeout(group, 60);
-    if (restride_engine_create_host(&engine, 1) != RESTRIDE_OK)
-        abort();
-    restride_status status = restride_plan_redistribute(
-        &plan, group, engine, c->dims, c->layouts[0], c->layouts[1], c->elem_size, &options);
-    if (status == RESTRIDE_UNSUPPORTED)
-        note(shared, &shared->refused, restride_last_error());
-    else if (status != RESTRIDE_OK)
-        note(shared, &shared->failed, restride_last_error());
-    if (status == RESTRIDE_OK && c->scratch_bytes != 0 &&
-        restride_plan_scratch_bytes(plan) > c->scratch_bytes)
-        note(shared, &shared->failed, "more scratch memory than was granted");
-    if (status == RESTRIDE_OK) {
-        const char *wrong = run_case(c, (size_t)restride_group_rank(group), plan);
-        if (wrong != NULL)
-            note(shared, &shared->failed, wrong);
-    }
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
-}
-
 static void random_redistributions(void **state)
 {
     (void)state;
-    size_t refused = 0;
-    size_t refused_freely = 0;
-    for (size_t i = 0; i < case_count; i++) {
-        shared_case shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
-        make_case(&shared.c, first_seed + i);
-        run_processes(shared.c.processes, work, &shared);
-        const redistribution_case *c = &shared.c;
-        if (shared.failed != 0 || (shared.refused != 0 && shared.refused != c->processes))
-            fail_msg("seed %zu: %d processes, \"%s\" from \"%s\" to \"%s\", elements of %zu, "
-                     "scratch %zu: %s",
-                     (size_t)first_seed + i, c->processes, c->dims, c->layouts[0], c->layouts[1],
-                     c->elem_size, c->scratch_bytes, shared.sentence);
-        refused += shared.refused != 0;
-        refused_freely += shared.refused != 0 && c->scratch_bytes == 0;
-        if (shared.refused != 0 && c->scratch_bytes == 0)
-            printf("refused, seed %zu: \"%s\" from \"%s\" to \"%s\": %s\n", (size_t)first_seed + i,
-                   c->dims, c->layouts[0], c->layouts[1], shared.sentence);
-        free_case(&shared.c);
-    }
-    printf("%zu cases; refused: %zu for want of scratch memory, %zu others\n", case_count,
-           refused - refused_freely, refused_freely);
-    assert_true(refused * 2 < case_count);
+    redistribute_at_random(NULL, first_seed, case_count);
 }
 
 /* ---- failures ---- */

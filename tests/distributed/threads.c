@@ -48,6 +48,7 @@ typedef struct {
     operation *open[OPEN_OPERATIONS]; /* begun and not finished */
 } process;
 
+static restride_group_memory addressed = RESTRIDE_GROUP_HOST;
 static int failing_rank = -1;
 static int failing_after = -1;
 
@@ -55,6 +56,11 @@ void fail_message(int rank, int after)
 {
     failing_rank = rank;
     failing_after = after;
+}
+
+void address_memory(restride_group_memory memory)
+{
+    addressed = memory;
 }
 
 static void fail_test(const char *what)
@@ -187,7 +193,8 @@ static int gather(void *context, const void *mine, size_t bytes, void *all, doub
 static void *run_process(void *argument)
 {
     process *p = argument;
-    const restride_group_functions functions = {begin, finish, gather, NULL};
+    const restride_group_functions functions = {
+        .begin = begin, .finish = finish, .gather = gather, .memory = addressed};
     restride_group *group;
     if (restride_group_create(&group, &functions, p, p->rank, p->world->size) != RESTRIDE_OK)
         fail_test("no group");

@@ -13,6 +13,9 @@ typedef void process_work(restride_group *group, void *context);
  * two sides differ, fail the test. */
 void run_processes(int size, process_work *work, void *context);
 
+/* What memory the next groups say that their messages lie in; at first the host's. */
+void address_memory(restride_group_memory memory);
+
 /* The next message that process `rank` begins fails after so many; -1: none does. */
 void fail_message(int rank, int after);
 

@@ -16,7 +16,8 @@ typedef struct {
     /* False when the canary changed. */
     bool (*read)(void *buffer, unsigned char *bytes, size_t size);
     void (*destroy)(void *buffer);
-    bool finds_races; /* among them the one of PTTWAC, whose outcome is thrown away */
+    void (*enter)(void); /* first in each other thread that makes buffers; NULL: nothing is to do */
+    bool finds_races;    /* among them the one of PTTWAC, whose outcome is thrown away */
 } test_machine;
 
 /*

@@ -1,7 +1,7 @@
 #include "cuda_buffers.h"
 
-/* There is one buffer at a time; the engine takes its address alone. */
-static cuda_memory memory;
+/* A thread has one buffer at a time; the engine takes its address alone. */
+static _Thread_local cuda_memory memory;
 
 static void *create_buffer(const unsigned char *bytes, size_t size)
 {

@@ -14,6 +14,7 @@
 #include "grid.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -230,6 +231,7 @@ typedef struct allocation {
     size_t size;
 } allocation;
 static allocation *allocations;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these, and of the one grid */
 
 result cuMemAlloc_v2(uintptr_t *pointer, size_t bytes)
 {
@@ -240,8 +242,10 @@ result cuMemAlloc_v2(uintptr_t *pointer, size_t bytes)
         return OUT_OF_MEMORY;
     memset(made->bytes, CANARY, bytes + 2 * CANARY_BYTES);
     made->size = bytes;
+    pthread_mutex_lock(&lock);
     made->next = allocations;
     allocations = made;
+    pthread_mutex_unlock(&lock);
     *pointer = (uintptr_t)made->bytes + CANARY_BYTES;
     return SUCCESS;
 }
@@ -257,16 +261,22 @@ static void check_canaries(const allocation *a)
 
 result cuMemFree_v2(uintptr_t pointer)
 {
-    for (allocation **link = &allocations; *link != NULL; link = &(*link)->next)
+    allocation *gone = NULL;
+    pthread_mutex_lock(&lock);
+    for (allocation **link = &allocations; gone == NULL && *link != NULL;)
         if ((uintptr_t)(*link)->bytes + CANARY_BYTES == pointer) {
-            allocation *gone = *link;
-            check_canaries(gone);
+            gone = *link;
             *link = gone->next;
-            free(gone->bytes);
-            free(gone);
-            return SUCCESS;
+        } else {
+            link = &(*link)->next;
         }
-    return INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    if (gone == NULL)
+        return INVALID_VALUE;
+    check_canaries(gone);
+    free(gone->bytes);
+    free(gone);
+    return SUCCESS;
 }
 
 result cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes)
@@ -298,15 +308,18 @@ result cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer)
 result cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer)
 {
     MAY_FAIL();
-    for (const allocation *a = allocations; a != NULL; a = a->next) {
+    result code = INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    for (const allocation *a = allocations; code != SUCCESS && a != NULL; a = a->next) {
         uintptr_t start = (uintptr_t)a->bytes + CANARY_BYTES;
-        if (pointer >= start && pointer < start + a->size) {
-            *base = start;
-            *size = a->size;
-            return SUCCESS;
-        }
+        if (pointer < start || pointer >= start + a->size)
+            continue;
+        *base = start;
+        *size = a->size;
+        code = SUCCESS;
     }
-    return INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    return code;
 }
 
 /* ---- streams: every command is done when its call returns ---- */
@@ -545,9 +558,11 @@ static result launch(function *f, unsigned blocks, unsigned second_blocks, unsig
     if ((int)shared > f->most_shared || blocks == 0 || second_blocks == 0 || threads_each == 0)
         return INVALID_VALUE;
     const emulated_grid grid = {blocks, second_blocks, threads_each, shared, together};
+    pthread_mutex_lock(&lock);
     emulated_run(f->code, f->running, &grid, arguments);
     for (const allocation *a = allocations; a != NULL; a = a->next)
         check_canaries(a);
+    pthread_mutex_unlock(&lock);
     return SUCCESS;
 }
 

@@ -1,0 +1,63 @@
+/*
+ * Redistributions of memory of a CUDA device, against the definition: TEST [SEED COUNT]. Processes
+ * are threads that share the device; their messages lie in the host's memory or in the device's.
+ */
+#include "../engine/cuda/cuda_buffers.h"
+#include "at_random.h"
+#include "cmocka_all.h"
+#include "random_cases.h"
+#include "threads.h"
+
+#include "restride/cuda.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static uint64_t first_seed = 1;
+static size_t case_count = 60;
+static test_machine machine;
+
+static void enter_device(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!cuda_device_open())
+        abort();
+    pthread_mutex_unlock(&lock);
+}
+
+static void staged_through_the_host(void **state)
+{
+    (void)state;
+    address_memory(RESTRIDE_GROUP_HOST);
+    redistribute_at_random(&machine, first_seed, case_count);
+}
+
+static void from_device_to_device(void **state)
+{
+    (void)state;
+    if (!cuda_device_emulated())
+        skip(); /* these threads copy with memcpy() */
+    address_memory(RESTRIDE_GROUP_CUDA);
+    redistribute_at_random(&machine, first_seed, case_count);
+}
+
+int main(int argc, char **argv)
+{
+    random_cases(argc, argv, &first_seed, &case_count);
+    if (!cuda_device_open())
+        return 77;
+    machine = cuda_buffers;
+    machine.enter = enter_device;
+    if (restride_engine_create_cuda(&machine.engine, NULL) != RESTRIDE_OK) {
+        printf("%s\n", restride_last_error());
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(staged_through_the_host),
+        cmocka_unit_test(from_device_to_device),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    restride_engine_destroy(machine.engine);
+    return failed;
+}
