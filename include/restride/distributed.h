@@ -74,10 +74,9 @@ typedef enum {
 } restride_group_memory;
 
 /*
- * How the processes of a group talk; for those that restride/mpi.h and restride/nccl.h do not
- * serve. Each function returns 0, or another number when it failed. A wait of more than `seconds`
- * is a failure. Messages between two processes arrive in the order in which they were begun. One
- * thread calls at a time.
+ * How the processes of a group talk; for those that restride/mpi.h does not serve. Each function
+ * returns 0, or another number when it failed. A wait of more than `seconds` is a failure. Messages
+ * between two processes arrive in the order in which they were begun. One thread calls at a time.
  */
 typedef struct {
     /* Begins to send to process `to` and to receive from process `from`, which sends exactly so
