@@ -72,9 +72,12 @@ static const rs_syntax_node *written(const rs_syntax_node *node)
     return node;
 }
 
-/* The element's value in place of the element; of `pointer->`, through the element that it points
- * to. */
-static void read_value(rs_companion_editing *at, const rs_syntax_node *node, bool is_pointer)
+static const char value_of[] = ".get()";
+static const char copy_of[] = ".restride_copy().lvalue()"; /* where a reference is asked for */
+
+/* One of these in place of the element; of `pointer->`, through the element that it points to. */
+static void read_value(rs_companion_editing *at, const rs_syntax_node *node, const char *read,
+                       bool is_pointer)
 {
     const rs_syntax_node *text = written(node);
     const rs_fact_element element = shape_of(at, node);
@@ -96,14 +99,15 @@ static void read_value(rs_companion_editing *at, const rs_syntax_node *node, boo
     else if (!is_postfix)
         rs_companion_edit(at, text->range.begin, text->range.begin, "(");
     if (!is_pointer) {
-        rs_companion_edit(at, text->range.end, text->range.end, is_postfix ? ".get()" : ").get()");
+        rs_companion_edit(at, text->range.end, text->range.end, "%s%s", is_postfix ? "" : ")",
+                          read);
         return;
     }
     size_t arrow = rs_blanks_skip(at->file->text, at->file->size, text->range.end);
     if (arrow + 2 > at->file->size || memcmp(at->file->text + arrow, "->", 2) != 0)
         rs_companion_fail(at, element.arguments, node->range, "a macro's text reads an element");
     else
-        rs_companion_edit(at, text->range.end, arrow + 2, ").get().");
+        rs_companion_edit(at, text->range.end, arrow + 2, ")%s.", read);
 }
 
 /* The name in front of a call's arguments, behind namespaces. */
@@ -231,14 +235,14 @@ static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
             return;
         }
         if (is_record(object) && !is_assignment)
-            read_value(at, node->children[0], false);
+            read_value(at, node->children[0], copy_of, false);
         if (object.shape == RS_SHAPE_POINTER)
-            read_value(at, node->children[0], true);
+            read_value(at, node->children[0], copy_of, true);
     }
     for (size_t i = 1; i < node->child_count; i++)
         if (is_record(shape_of(at, node->children[i])) &&
             (entered == NULL || entered->parameters[i - 1].shape == RS_SHAPE_NONE))
-            read_value(at, node->children[i], false);
+            read_value(at, node->children[i], copy_of, false);
     for (size_t i = 1; entered != NULL && i < node->child_count; i++)
         make_const(at, node->children[i], entered->function->parameters[i - 1],
                    entered->parameters[i - 1]);
@@ -261,10 +265,10 @@ static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool
         edit_this(at, node);
     if (node->kind == RS_NODE_CONSTRUCT && node->child_count == 1 &&
         is_record(shape_of(at, node->children[0])))
-        read_value(at, node->children[0], false);
+        read_value(at, node->children[0], value_of, false);
     if (node->kind == RS_NODE_IMPLICIT && node->conversion == RS_CONVERSION_LOAD &&
         shape_of(at, node->children[0]).shape == RS_SHAPE_BITS)
-        read_value(at, node->children[0], false);
+        read_value(at, node->children[0], value_of, false);
     for (size_t i = 0; i < node->child_count; i++)
         edit_node(at, node->children[i],
                   node->kind == RS_NODE_COMPOUND || node->kind == RS_NODE_CASE ||

@@ -2,7 +2,8 @@
  * What second forms of kernels are written with, for C++14 and newer, on the device and the host.
  *
  *   restride_pointer<T, F>    a pointer to elements of an array in another layout
- *   restride_reference<T, F>  an element: its members by their names; get() copies it out, = stores
+ *   restride_reference<T, F>  an element: its members by their names; get() copies it out, = stores;
+ *                             restride_copy().lvalue() is a copy where a reference was asked for
  *
  * T is the record, perhaps const or volatile. F says how elements are numbered: the form of a
  * launch. Neither class converts to a raw pointer or reference. What a record consists of, and its
@@ -456,6 +457,16 @@ template <class part, class... rest> struct restride_parts_of<part, rest...> {
     }
 };
 
+/* The copy of an element for one expression. Functions are chosen for it as for the element: by an
+ * lvalue, const where the element is. */
+template <class T> struct restride_held {
+    T value;
+    RESTRIDE_INLINE T &lvalue()
+    {
+        return value;
+    }
+};
+
 /* What all classes of members have; `fields` is the class itself, T the record. */
 template <class fields, class T, class P, restride_size O> struct restride_element {
     typedef T restride_record;
@@ -470,6 +481,10 @@ template <class fields, class T, class P, restride_size O> struct restride_eleme
         restride_storage<T> s;
         fields::restride_parts::template load<O>(restride_p, s.bytes);
         return s.value;
+    }
+    RESTRIDE_INLINE restride_held<restride_like<typename P::byte, T>> restride_copy() const
+    {
+        return {get()};
     }
     RESTRIDE_INLINE void restride_set(const T &value) const
     {

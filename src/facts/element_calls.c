@@ -90,7 +90,31 @@ typedef struct {
     uint64_t arguments;
     rs_fact_element object; /* of a method that is entered */
     bool enters;            /* a copy of the function is needed, or a look at it */
+    uint64_t copied;        /* of those that the function gets a copy of */
+    size_t copies;          /* how many, and the operand of the last one */
+    size_t last_copied;
 } call;
+
+/* The function gets a copy in place of a reference to operand number `which`. */
+static const char *copy(call *at, size_t which, rs_fact_element given)
+{
+    at->copied |= given.arguments;
+    at->copies++;
+    at->last_copied = which;
+    return NULL;
+}
+
+/* A copy is made among the operands, but the function reads behind them all: none of them may
+ * change what is copied. */
+static void check_copies(call *at)
+{
+    const rs_syntax_node *node = at->node;
+    for (size_t i = 0; i < node->child_count && at->copies > 0; i++)
+        if ((at->copies > 1 || i != at->last_copied) &&
+            !rs_fact_only_reads_in(at->facts->tree, at->frame->function, node->children[i]))
+            rs_element_refuse(at->facts, at->copied, node->children[i]->range,
+                              "an argument beside an element changes memory");
+}
 
 static const char *see_argument(call *at, size_t which, rs_fact_element given)
 {
@@ -104,7 +128,7 @@ static const char *see_argument(call *at, size_t which, rs_fact_element given)
         return "an element goes to a function in a way that is not followed";
     if (is_place_of_record(given) && type->of->is_const &&
         rs_fact_only_reads(at->facts->tree, called))
-        return NULL; /* a copy does */
+        return copy(at, which + 1, given);
     if (given.shape == RS_SHAPE_LEAF && (called->is_system || called->is_method))
         return NULL;
     if (called->is_system) {
@@ -141,7 +165,7 @@ static const char *see_object(call *at, rs_fact_element object)
     if (!is_place_of_record(object) && !is_pointer)
         return "a method of a member is called in a way that is not followed";
     if (rs_fact_only_reads(at->facts->tree, at->called))
-        return NULL;
+        return copy(at, 0, object);
     if (!can_be_copied(at))
         return "a method is called on an element that it may change";
     at->object = (rs_fact_element){RS_SHAPE_POINTER, object.arguments};
@@ -173,6 +197,7 @@ static void see_all(call *at)
         if (problem != NULL)
             rs_element_refuse(at->facts, seen.arguments, node->children[i]->range, problem);
     }
+    check_copies(at);
 }
 
 rs_fact_element rs_element_call(rs_fact_elements *facts, rs_fact_frame *frame,

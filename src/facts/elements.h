@@ -90,4 +90,8 @@ bool rs_fact_works_on_element(const rs_syntax_declaration *function);
  * own variables, and returns no way to what it read: a copy may stand for each of them. */
 bool rs_fact_only_reads(rs_syntax *tree, const rs_syntax_declaration *function);
 
+/* Whether an expression of a function changes nothing but the function's own variables. */
+bool rs_fact_only_reads_in(rs_syntax *tree, const rs_syntax_declaration *function,
+                           const rs_syntax_node *expression);
+
 #endif

@@ -145,3 +145,10 @@ bool rs_fact_only_reads(rs_syntax *tree, const rs_syntax_declaration *function)
 {
     return only_reads(tree, function, 0);
 }
+
+bool rs_fact_only_reads_in(rs_syntax *tree, const rs_syntax_declaration *function,
+                           const rs_syntax_node *expression)
+{
+    question at = {tree, function, 0};
+    return rs_syntax_walk(expression, is_harmless, &at);
+}

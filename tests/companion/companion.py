@@ -27,6 +27,11 @@ struct Body {
     unsigned low : 4, high : 12, rest : 16;
     __device__ float energy() const { return x * x + w[1] * w[1]; }
     __device__ void accelerate(float by, int k) { x += by; this->y -= by; w[k & 3] = v.x + by; low = k; closed = Closed(); }
+    __device__ float by_kind() const & { return x; }
+    __device__ float by_kind() && { return -x; }
+    __device__ float by_const() { return y; }
+    __device__ float by_const() const { return -y; }
+    __device__ float and_more(float k) const { return 2 * x + k; }
     typedef int count_t;
     enum { step = 3 };
     static __device__ int change(int k) { return k + step; }
@@ -45,6 +50,9 @@ __device__ void reset(Body &r, const Body &from) { r.x = from.y; r.w[2] = from.w
 __device__ void twice(Body *q, float by) { move(q, by); move(&q[0], by); }
 __device__ void bump(float &f, int *c) { f += 2; *c += 1; }
 __device__ float by_value(Body v) { v.x += 1; return v.x + v.big.e[4]; }
+__device__ float by_kind(const Body &v) { return v.x; }
+__device__ float by_kind(Body &&v) { return v.y; }
+__device__ float and_more(const Body &v, float k) { return 2 * v.x + k; }
 __device__ float read_only(const Body &v) { return v.x * v.w[v.id & 3]; }
 
 template <class T> __device__ void exchange(T *l, T &r) { T t = *l; *l = r; r = t; }
@@ -72,6 +80,8 @@ ACCEPTED = {
     "choice": "Body *q = i & 1 ? a + i : &a[i]; q->x = (i & 1 ? b[i] : a[i]).y; a[i].y = i & 2 ? b[i].x : 0;",
     "helpers": "move(a + i, 2); twice(&a[i], 1); reset(a[i], b[i]); bump(a[i].y, &a[i].hits); a[i].id = deep::er::count(a, i);",
     "values": "a[i].x = by_value(b[i]) + read_only(b[i]) + a[i].energy() + (a + i)->energy() + b[i].v.dot(a[i].v);",
+    "overloads": "a[i].x = by_kind(b[i]) + by_kind(a[i]) + a[i].by_kind() + (b + i)->by_kind(); a[i].y = a[i].by_const() + b[i].by_const();",
+    "own_order": "int k = 0; a[i].x = and_more(a[i], k += 2) + b[i].and_more(++k); a[i].y = k;",
     "operators": "Body t = a[i] + b[i]; a[i] = t + b[i];",
     "templates": "Body t = b[i]; exchange(a + i, t); a[i].x += first(b, i) + first(a, i) + through(b[i]) + through(t); exchange(a + i, a[i]);",
     "bits": "a[i].low = b[i].high; auto l = a[i].high; a[i].high = 5; a[i].rest += l; a[i].high++;",
@@ -103,6 +113,10 @@ KEPT = {
     "lambda": ("auto f = [=] { return a[i].x; }; keep = f(); // HERE", "lambda"),
     "inactive": ("a[i].x = 1;\\n#ifdef OTHER\\n keep = a[i].y; // HERE\\n#endif\\n", "conditional text"),
     "macro_value": ("Body t = ELEMENT(i); keep = t.x; // HERE", "macro"),
+    "other_argument": ("keep = more(a[i], a[i].x = 3); // HERE", "beside an element"),
+    "argument_before": ("keep = more(a[i], change(a + i)); // HERE", "beside an element"),
+    "argument_of_method": ("keep = a[i].more(a[i].x = 3); // HERE", "beside an element"),
+    "several_copies": ("keep = less(a[i], a[change(a + i)]); // HERE", "beside an element"),
     "unknown_function": ("elsewhere(a); // HERE", "without a body"),
     "changing_method": ("a[i] += a[i]; // HERE", "method"),
     "returned": ("give(a, i)->x = 1; // HERE", "returns"),
@@ -125,7 +139,10 @@ TOOLKIT_ACCEPTED = {
 }
 
 REFUSED_HEAD = """
-struct Body { float x, y, w[4]; int id; __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } };
+struct Body { float x, y, w[4]; int id; __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } __device__ float more(float k) const { return x + k; } };
+__device__ float more(const Body &v, float k) { return v.x + k; }
+__device__ float less(const Body &v, const Body &w) { return v.x - w.x; }
+__device__ int change(Body *q) { q->x += 4; return 0; }
 __device__ float keep;
 __device__ Body *where;
 __device__ void elsewhere(Body *q);
