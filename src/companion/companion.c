@@ -4,6 +4,7 @@
 #include "companion/companion.h"
 
 #include "companion/copies.h"
+#include "companion/instances.h"
 #include "companion/write.h"
 #include "facts/judged.h"
 
@@ -67,7 +68,7 @@ static bool is_kernel(const rs_syntax_declaration *of)
            of->body != NULL;
 }
 
-static restride_status find_kernels(making *at, rs_companion_wants *wants, void *context)
+static restride_status find_kernels(making *at, rs_companion_refuses *refuses, void *context)
 {
     for (size_t i = 0; i < at->tree->declaration_count; i++) {
         const rs_syntax_declaration *of = at->tree->declarations[i];
@@ -79,14 +80,18 @@ static restride_status find_kernels(making *at, rs_companion_wants *wants, void 
         for (size_t k = 0; k < of->parameter_count && k < 64; k++) {
             const rs_syntax_declaration *argument = of->parameters[k];
             const uint64_t bit = UINT64_C(1) << k;
-            const char *why = NULL;
+            const char *why = NULL, *unwanted = NULL;
             if (!rs_fact_is_array_of_structures(argument))
                 continue;
             kernel->found |= bit;
-            if (kernel->reasons[k].what != NULL || (wants != NULL && !wants(context, of, argument)))
+            if (kernel->reasons[k].what != NULL)
                 continue;
+            if (refuses != NULL && (kernel->transformed & bit) == 0)
+                unwanted = refuses(context, of, argument);
             kernel->transformed |= bit;
-            if (argument->type->of->is_volatile)
+            if (unwanted != NULL)
+                keep(kernel, bit, argument->range, unwanted, "");
+            else if (argument->type->of->is_volatile)
                 keep(kernel, bit, argument->range, "its elements are volatile", "");
             else if (!rs_companion_record_is_known(at->tree, argument->type->of->plain, &why))
                 keep(kernel, bit, argument->range, "the structure cannot be taken apart: ", why);
@@ -201,6 +206,23 @@ static bool find_records(const making *at, const rs_companion_kernel *only, type
     return has_room;
 }
 
+/* Of all kernels, or `only` one. */
+static restride_status find_instances(const making *at, const rs_companion_kernel *only,
+                                      const rs_companion_copies *copies)
+{
+    restride_status status = RESTRIDE_OK;
+    rs_instances_drop(&at->companion->instances);
+    for (size_t i = 0; i < at->tree->declaration_count && status == RESTRIDE_OK; i++) {
+        const rs_syntax_declaration *of = at->tree->declarations[i];
+        const rs_companion_kernel *kernel = is_kernel(of) ? find_kernel(at, of) : NULL;
+        if (kernel != NULL && (only == NULL || kernel == only))
+            status = rs_instances_add(&at->companion->instances, of,
+                                      (size_t)(kernel - at->companion->kernels),
+                                      kernel->transformed & arrays_of(of), copies);
+    }
+    return status;
+}
+
 /* The companion with all kernels, or `only` one. */
 static restride_status make_text(const making *at, rs_companion_kernel *only, rs_text *text,
                                  rs_text *uses)
@@ -214,20 +236,11 @@ static restride_status make_text(const making *at, rs_companion_kernel *only, rs
     if (status == RESTRIDE_OK && !find_records(at, only, &records))
         status = rs_fail_memory("a companion");
     if (status == RESTRIDE_OK && copies.count > 0)
-        status = rs_companion_write(text, at->tree, at->main_file, &copies, records.at,
-                                    records.count, at->layout);
-    for (size_t i = 0; i < copies.count; i++) {
-        /* A template's copy is looked at by the compiler once an instance is used. */
-        const rs_syntax_declaration *of = copies.at[i].function;
-        const char *name = strstr(of->qualified, of->name), *open = strchr(of->qualified, '<');
-        if (copies.at[i].is_kernel && name != NULL && strchr(of->qualified, '(') == NULL)
-            rs_text_format(
-                uses,
-                "\nstatic void *restride_use_%zu() { return (void *)&%.*s%s%.*s%srestride_full>; }",
-                i, (int)(name - of->qualified), of->qualified, copies.at[i].name,
-                open == NULL ? 0 : (int)strlen(open) - 1, open == NULL ? "" : open,
-                open == NULL ? "<" : ", ");
-    }
+        status = rs_companion_write(text, at->tree, at->main_file, at->how->path, &copies,
+                                    records.at, records.count, at->layout);
+    if (status == RESTRIDE_OK)
+        status = find_instances(at, only, &copies);
+    rs_instances_use(uses, &at->companion->instances);
     rs_companion_copies_free(&copies);
     free((void *)records.at);
     return status;
@@ -259,6 +272,8 @@ static restride_status check_text(const making *at, const rs_text *text, const r
             rs_text_add_string(message, tree->problems[i].message);
     if (status == RESTRIDE_OK && tree->error_count > 0 && message->size == 0)
         rs_text_add_string(message, "an error");
+    if (status == RESTRIDE_OK && message->size == 0)
+        status = rs_instances_read(&at->companion->instances, tree);
     rs_syntax_free(tree);
     rs_text_free(&whole);
     return status;
@@ -322,7 +337,7 @@ static restride_status make_checked(const making *at)
 
 restride_status rs_companion_make(rs_companion *companion, rs_syntax *tree,
                                   const rs_invocation_request *how,
-                                  const rs_companion_layout *layout, rs_companion_wants *wants,
+                                  const rs_companion_layout *layout, rs_companion_refuses *refuses,
                                   void *context)
 {
     memset(companion, 0, sizeof *companion);
@@ -335,7 +350,7 @@ restride_status rs_companion_make(rs_companion *companion, rs_syntax *tree,
         if (strcmp(tree->files[i].path, invocation.path) == 0)
             at.main_file = i;
     rs_invocation_free(&invocation);
-    status = find_kernels(&at, wants, context);
+    status = find_kernels(&at, refuses, context);
     if (status == RESTRIDE_OK && at.main_file < tree->file_count)
         status = make_checked(&at);
     if (status != RESTRIDE_OK)
@@ -349,6 +364,7 @@ void rs_companion_free(rs_companion *companion)
         for (size_t k = 0; k < 64; k++)
             free(companion->kernels[i].reasons[k].what);
     free(companion->kernels);
+    rs_instances_free(&companion->instances);
     rs_text_free(&companion->text);
     rs_text_free(&companion->uses);
     memset(companion, 0, sizeof *companion);

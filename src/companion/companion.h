@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "companion/accessors.h"
+#include "companion/instances.h"
 
 #include <stdint.h>
 
@@ -37,20 +38,22 @@ typedef struct {
 typedef struct {
     rs_companion_kernel *kernels;
     size_t kernel_count, kernel_capacity;
-    rs_text text; /* the companion; empty when nothing is transformed */
-    rs_text uses; /* behind it, makes compilers instantiate each second form */
+    rs_companion_instances instances; /* those that can be named */
+    rs_text text;                     /* the companion; empty when nothing is transformed */
+    rs_text uses;                     /* behind it, makes compilers instantiate each second form */
 } rs_companion;
 
 /*
- * Makes the companion of a source that `how` reads, and was read from without errors. Which
- * arguments are wanted in the layout: `wants` is asked for each that is an array of structures;
- * NULL: all. RESTRIDE_OUT_OF_MEMORY; what rs_syntax_read() fails with.
+ * Makes the companion of a source that `how` reads, and was read from without errors; it names the
+ * source as `how` does. Which arguments are wanted in the layout: `refuses` is asked for each that
+ * is an array of structures, and answers NULL or the reason why not; NULL: all are.
+ * RESTRIDE_OUT_OF_MEMORY; what rs_syntax_read() fails with.
  */
-typedef bool rs_companion_wants(void *context, const rs_syntax_declaration *kernel,
-                                const rs_syntax_declaration *argument);
+typedef const char *rs_companion_refuses(void *context, const rs_syntax_declaration *kernel,
+                                         const rs_syntax_declaration *argument);
 restride_status rs_companion_make(rs_companion *companion, rs_syntax *tree,
                                   const rs_invocation_request *how,
-                                  const rs_companion_layout *layout, rs_companion_wants *wants,
+                                  const rs_companion_layout *layout, rs_companion_refuses *refuses,
                                   void *context);
 void rs_companion_free(rs_companion *companion);
 

@@ -2,7 +2,8 @@
 #include "companion/reply.h"
 
 #include "base/json.h"
-#include "companion/companion.h"
+#include "companion/forms.h"
+#include "facts/judged.h"
 #include "layout/layout.h"
 
 #include <stdio.h>
@@ -15,6 +16,10 @@ typedef struct {
     json_t *reply;
     rs_syntax *tree;
     rs_companion companion;
+    const rs_syntax_declaration *chosen_of; /* the kernel whose arguments were chosen last */
+    uint64_t chosen;
+    const char *reasons[64];
+    restride_status status;
 } replying;
 
 static restride_status put(json_t *object, const char *key, json_t *value)
@@ -66,15 +71,43 @@ static const char *layout_of(const json_t *layouts, const rs_syntax_declaration 
     return found != NULL ? found : rs_json_string_of(layouts, argument->name);
 }
 
-static bool wants(void *context, const rs_syntax_declaration *kernel,
-                  const rs_syntax_declaration *argument)
+static bool is_wanted(const replying *at, const rs_syntax_declaration *kernel,
+                      const rs_syntax_declaration *argument)
 {
-    const replying *at = context;
     rs_companion_layout own = {1, 1};
     const char *text = layout_of(at->request->layouts, kernel, argument);
     if (text == NULL)
         return at->request->tile > 0;
     return read_layout(text, &own) && own.tile != 1;
+}
+
+/* Asks the judge once for all arguments of a kernel. */
+static void choose(replying *at, const rs_syntax_declaration *kernel)
+{
+    uint64_t arrays = 0;
+    for (size_t i = 0; i < kernel->parameter_count && i < 64; i++)
+        if (rs_fact_is_array_of_structures(kernel->parameters[i]) &&
+            is_wanted(at, kernel, kernel->parameters[i]))
+            arrays |= UINT64_C(1) << i;
+    at->chosen_of = kernel;
+    at->status = rs_forms_choose(at->request->judge, at->tree, kernel, arrays, &at->layout,
+                                 &at->chosen, at->reasons);
+}
+
+static const char *refuses(void *context, const rs_syntax_declaration *kernel,
+                           const rs_syntax_declaration *argument)
+{
+    replying *at = context;
+    size_t which = 0;
+    if (!is_wanted(at, kernel, argument))
+        return "no other layout is wanted";
+    if (!at->request->is_chosen || at->status != RESTRIDE_OK)
+        return NULL;
+    if (at->chosen_of != kernel)
+        choose(at, kernel);
+    while (which < 63 && kernel->parameters[which] != argument)
+        which++;
+    return at->status != RESTRIDE_OK || (at->chosen >> which & 1) != 0 ? NULL : at->reasons[which];
 }
 
 /* One layout for all: the accessors of a structure know one. */
@@ -148,6 +181,22 @@ static restride_status add_kernel(const replying *at, const rs_companion_kernel 
     return status;
 }
 
+static restride_status describe_forms(replying *at)
+{
+    const rs_companion *companion = &at->companion;
+    json_t *forms = NULL, *names = json_array();
+    restride_status status =
+        rs_forms_describe(&forms, at->request->judge, at->tree, companion, &at->layout);
+    if (status == RESTRIDE_OK && forms != NULL)
+        status = put(at->reply, "forms", forms);
+    for (size_t i = 0; i < companion->instances.count; i++)
+        for (size_t k = 0; k < RS_COMPANION_FORMS; k++)
+            json_array_append_new(names, json_string(companion->instances.at[i].names[k]));
+    if (status == RESTRIDE_OK && companion->uses.size > 0)
+        status = put(at->reply, "uses", rs_json_string(companion->uses.data));
+    return status == RESTRIDE_OK ? put(at->reply, "names", names) : status;
+}
+
 static restride_status describe(replying *at)
 {
     json_t *kernels = json_array();
@@ -159,6 +208,8 @@ static restride_status describe(replying *at)
         if (text == NULL)
             return put(at->reply, "error", rs_json_string("The source is not a text in UTF-8."));
         status = put(at->reply, "source", text);
+        if (status == RESTRIDE_OK)
+            status = describe_forms(at);
     }
     return status;
 }
@@ -197,7 +248,9 @@ static restride_status answer(replying *at)
     if (status == RESTRIDE_OK && at->tree->error_count > 0)
         return refuse_source(at);
     if (status == RESTRIDE_OK)
-        status = rs_companion_make(&at->companion, at->tree, &how, &at->layout, wants, at);
+        status = rs_companion_make(&at->companion, at->tree, &how, &at->layout, refuses, at);
+    if (status == RESTRIDE_OK)
+        status = at->status;
     return status == RESTRIDE_OK ? describe(at) : status;
 }
 

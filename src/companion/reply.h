@@ -5,11 +5,17 @@
  *   arguments       {index, name, type, status, layout, reason, file, line}, as there; where
  *                   transformed `tile`, and `extent_argument`: the index of the argument that is
  *                   added for it, a restride_extent
+ * and where something is transformed
+ *   forms           the description of the second forms (forms.h)
+ *   uses            a text to stand behind `source`, so that a compiler instantiates them
+ *   names           of all forms, as C++ writes them: what NVRTC instantiates by its name
+ *                   expressions
  */
 #ifndef RS_COMPANION_REPLY_H
 #define RS_COMPANION_REPLY_H
 
 #include "base/status.h"
+#include "companion/forms.h"
 
 #include <jansson.h>
 
@@ -19,8 +25,10 @@ typedef struct {
     size_t size;
     const char *const *options; /* the compiler's */
     size_t option_count;
-    size_t tile;           /* of the layout for all arguments; 0: none but those of `layouts` */
-    const json_t *layouts; /* ARGUMENT or KERNEL.ARGUMENT to layout expression */
+    size_t tile;               /* of the layout for all arguments; 0: none but those of `layouts` */
+    const json_t *layouts;     /* ARGUMENT or KERNEL.ARGUMENT to layout expression */
+    rs_companion_judge *judge; /* NULL: nothing is foretold */
+    bool is_chosen; /* by the judge: which arguments change, of those that are wanted (forms.h) */
 } rs_companion_request;
 
 /* On success *reply is the caller's. A failure means that not even a reply could be made. */

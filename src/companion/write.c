@@ -16,7 +16,8 @@ typedef struct {
 typedef struct {
     const rs_syntax *tree;
     size_t main_file;
-    size_t first; /* where the main file's first function that is copied begins */
+    const char *shown; /* its name in line markers */
+    size_t first;      /* where the main file's first function that is copied begins */
     insertion *at;
     size_t count, capacity;
     restride_status status;
@@ -27,9 +28,13 @@ static size_t line_at(const rs_syntax *tree, size_t file, size_t at)
     return rs_syntax_line(tree, (rs_syntax_range){file, at, at, false});
 }
 
-static void add_line(rs_text *text, const rs_syntax *tree, size_t file, size_t at)
+static void add_line(rs_text *text, const insertions *all, size_t file, size_t at)
 {
-    rs_text_format(text, "\n#line %zu \"%s\"\n", line_at(tree, file, at), tree->files[file].path);
+    const char *name = file == all->main_file ? all->shown : all->tree->files[file].path;
+    rs_text_format(text, "\n#line %zu \"", line_at(all->tree, file, at));
+    for (; *name != '\0'; name++)
+        rs_text_format(text, "%s%c", *name == '"' || *name == '\\' ? "\\" : "", *name);
+    rs_text_add_string(text, "\"\n");
 }
 
 static void insert(insertions *all, size_t at, size_t order, rs_text *text)
@@ -231,7 +236,7 @@ static void insert_method(insertions *all, const rs_companion_copy *copy, size_t
     rs_text_add_string(&text, "\ntemplate <class restride_F> struct ");
     rs_companion_method_class(&text, method, false);
     rs_text_format(&text, " : ::%.*s {", (int)(length - skipped), class_name + skipped);
-    add_line(&text, all->tree, index, head);
+    add_line(&text, all, index, head);
     rs_text_add_string(&text, "static ");
     add_edited(&text, file, head, name, &copy->edits);
     rs_text_format(&text, "%s(restride_reference<%s::%.*s, restride_F> restride_this%s", copy->name,
@@ -263,7 +268,7 @@ static void insert_copy(insertions *all, const rs_companion_copy *copy, size_t w
     }
     rs_text text = RS_TEXT_EMPTY;
     const size_t opened = index == all->main_file ? 0 : open_namespaces(&text, function);
-    add_line(&text, all->tree, index, head);
+    add_line(&text, all, index, head);
     const size_t name = function->name_range.begin, behind = name + strlen(function->name);
     add_edited(&text, file, add_template(&text, file, head, name, copy->form), name, &copy->edits);
     rs_text_add_string(&text, copy->name);
@@ -320,24 +325,24 @@ static void add_all(rs_text *text, const insertions *all)
     rs_text_add(text, file->text, from);
     rs_companion_prelude_write(text);
     rs_text_add_string(text, conversions);
-    add_line(text, all->tree, all->main_file, 0);
+    add_line(text, all, all->main_file, 0);
     for (size_t i = 0; i < all->count; i++) {
         const insertion *one = &all->at[i];
         rs_text_add(text, file->text + from, one->at - from);
         from = one->at;
         rs_text_add(text, one->text.data, one->text.size);
         if (i + 1 == all->count || all->at[i + 1].at != from)
-            add_line(text, all->tree, all->main_file, from);
+            add_line(text, all, all->main_file, from);
     }
     rs_text_add(text, file->text + from, file->size - from);
 }
 
 restride_status rs_companion_write(rs_text *text, const rs_syntax *tree, size_t main_file,
-                                   const rs_companion_copies *copies,
+                                   const char *shown, const rs_companion_copies *copies,
                                    const rs_syntax_type *const *records, size_t record_count,
                                    const rs_companion_layout *layout)
 {
-    insertions all = {tree, main_file, tree->files[main_file].size, NULL, 0, 0, RESTRIDE_OK};
+    insertions all = {tree, main_file, shown, tree->files[main_file].size, NULL, 0, 0, RESTRIDE_OK};
     for (size_t i = 0; i < copies->count; i++) {
         const rs_syntax_range range = copies->at[i].function->range;
         if (!copies->at[i].is_wrapper && !copies->at[i].is_method && range.file == main_file &&

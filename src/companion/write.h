@@ -5,10 +5,10 @@
 #include "companion/accessors.h"
 #include "companion/copies.h"
 
-/* `main_file`: of the tree's, which the companion is of. `records`: those that accessors are
- * written of. */
+/* `main_file`: of the tree's, which the companion is of; `shown`: its name in line markers.
+ * `records`: those that accessors are written of. */
 restride_status rs_companion_write(rs_text *text, const rs_syntax *tree, size_t main_file,
-                                   const rs_companion_copies *copies,
+                                   const char *shown, const rs_companion_copies *copies,
                                    const rs_syntax_type *const *records, size_t record_count,
                                    const rs_companion_layout *layout);
 

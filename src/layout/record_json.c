@@ -26,3 +26,17 @@ restride_status rs_record_from_json(rs_record *record, const json_t *description
     return rs_record_complete(record, size_of(description, "size"),
                               size_of(description, "alignment"));
 }
+
+json_t *rs_record_to_json(const rs_record *record)
+{
+    json_t *leaves = json_array();
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        const rs_leaf *leaf = &record->leaves[i];
+        if (!leaf->padding)
+            json_array_append_new(leaves, json_pack("{s:s, s:I, s:I}", "name", leaf->name, "offset",
+                                                    (json_int_t)leaf->offset, "size",
+                                                    (json_int_t)leaf->size));
+    }
+    return json_pack("{s:I, s:I, s:o}", "size", (json_int_t)record->size, "alignment",
+                     (json_int_t)record->alignment, "leaves", leaves);
+}

@@ -10,4 +10,7 @@
 /* Reads a record, padding found again; *record is the caller's to free, also on failure. */
 restride_status rs_record_from_json(rs_record *record, const json_t *description);
 
+/* Writes it, without padding; NULL without memory. */
+json_t *rs_record_to_json(const rs_record *record);
+
 #endif

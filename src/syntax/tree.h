@@ -128,6 +128,7 @@ struct rs_syntax_declaration {
     bool is_method, is_static, is_virtual, is_constructor, is_destructor, is_conversion;
     bool is_implicit; /* defaulted: it copies, or makes, member by member, and has no body here */
     bool is_instance; /* of a template */
+    const char *mangled;   /* CUDA kernel: as the linker knows it; NULL for others */
     rs_syntax_space space; /* variable; CUDA's __device__, __shared__, __constant__ too */
     bool is_extern; /* variable: its memory is another unit's, or of a size given at a launch */
     const rs_syntax_declaration *const *parameters; /* function */

@@ -4,19 +4,12 @@
 #include "base/child.h"
 #include "base/json.h"
 #include "console/page.h"
-#include "facts/judged.h"
-#include "judge/judge.h"
-#include "syntax/tree.h"
+#include "programs/rewrite/judgement.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SECONDS = 10, WIDEST = 16 };
-
-typedef struct {
-    rs_judge_kernel kernel;
-    rs_judge_layout layouts[RS_JUDGE_MOST_ARGUMENTS];
-} question;
 
 static bool is_transformed(const json_t *argument)
 {
@@ -59,7 +52,7 @@ static bool is_member_of(char letter, const rs_judge_argument *use)
 }
 
 /* The members that are read, or written, or both. */
-static void add_use(question *asked, const json_t *argument, bool reads, bool writes)
+static void add_use(rs_judge_question *asked, const json_t *argument, bool reads, bool writes)
 {
     const json_t *record = json_object_get(argument, "record");
     const char *members = rs_page_string(json_object_get(argument, "access"), "members");
@@ -92,11 +85,11 @@ static void add_use(question *asked, const json_t *argument, bool reads, bool wr
     asked->kernel.argument_count += a->field_count > 0;
 }
 
-static void ask_by_reply(question *asked, const json_t *kernel)
+static void ask_by_reply(rs_judge_question *asked, const json_t *kernel)
 {
     size_t i;
     json_t *argument;
-    *asked = (question){.kernel = {.name = rs_page_string(kernel, "name")}};
+    *asked = (rs_judge_question){.kernel = {.name = rs_page_string(kernel, "name")}};
     json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
     {
         const char *members = rs_page_string(json_object_get(argument, "access"), "members");
@@ -124,42 +117,34 @@ static const json_t *find_named(const json_t *list, const char *name)
 }
 
 /* Whether the tree knows what the kernel does with each transformed argument. */
-static bool ask_by_facts(question *asked, const rs_fact_accesses *facts, const json_t *kernel)
+static bool ask_by_facts(rs_judge_question *asked, const rs_fact_accesses *facts,
+                         const json_t *kernel)
 {
-    size_t known = 0, wanted = 0, i;
+    rs_judge_change changes[RS_JUDGE_MOST_ARGUMENTS];
+    size_t count = 0, i;
     json_t *argument;
-    *asked = (question){.kernel = {.argument_count = 0}};
-    if (rs_fact_judged(&asked->kernel, facts) != RESTRIDE_OK)
-        return false;
-    for (int k = 0; k < asked->kernel.argument_count; k++) {
-        const rs_judge_argument *a = &asked->kernel.arguments[k];
-        const json_t *found = find_named(json_object_get(kernel, "arguments"), a->name);
-        const bool changes = found != NULL && is_transformed(found);
-        asked->layouts[k] = changes ? layout_of(found) : rs_judge_aos;
-        if (changes && (a->lanes == RS_LANES_UNKNOWN || a->is_fixed ||
-                        a->element != rs_json_integer_of(json_object_get(found, "record"), "size")))
-            return false;
-        known += changes && !a->continues;
-    }
     json_array_foreach(json_object_get(kernel, "arguments"), i, argument)
     {
-        wanted += is_transformed(argument);
+        if (!is_transformed(argument))
+            continue;
+        if (count == RS_JUDGE_MOST_ARGUMENTS)
+            return false;
+        changes[count++] = (rs_judge_change){
+            rs_page_string(argument, "name"),
+            rs_json_integer_of(json_object_get(argument, "record"), "size"), layout_of(argument)};
     }
-    return known == wanted;
+    return rs_question_ask(asked, facts, changes, count);
 }
 
 typedef struct {
     const json_t *request, *kernels;
 } reading;
 
-static restride_status answer(const question *asked, json_t **foretold)
+static restride_status answer(const rs_judge_question *asked, json_t **foretold)
 {
-    rs_judge_device device;
     double gain;
     const char *reason;
-    restride_status status = rs_judge_read_device(&device, "h200");
-    if (status == RESTRIDE_OK)
-        status = rs_judge_compare(&asked->kernel, &device, asked->layouts, &gain, &reason);
+    restride_status status = rs_question_answer(asked, &gain, &reason);
     if (status == RESTRIDE_OK)
         *foretold = json_pack("{s:f, s:s}", "gain", gain, "reason", reason);
     return status;
@@ -169,7 +154,7 @@ static restride_status answer(const question *asked, json_t **foretold)
 static restride_status judge_tree(rs_syntax *tree, const json_t *kernels, json_t *all)
 {
     restride_status status = RESTRIDE_OK;
-    question *asked = malloc(sizeof *asked);
+    rs_judge_question *asked = malloc(sizeof *asked);
     for (size_t i = 0; asked != NULL && i < tree->declaration_count; i++) {
         const rs_syntax_declaration *of = tree->declarations[i];
         const json_t *kernel = find_named(kernels, of->name);
@@ -269,7 +254,7 @@ void rs_foretell(const json_t *request, json_t *reply)
 {
     size_t i;
     json_t *kernel, *unsure = json_array();
-    question *asked = malloc(sizeof *asked);
+    rs_judge_question *asked = malloc(sizeof *asked);
     json_array_foreach(json_object_get(reply, "kernels"), i, kernel)
     {
         json_t *foretold = NULL;

@@ -9,10 +9,10 @@
 #include "base/json.h"
 #include "base/store.h"
 #include "base/text.h"
-#include "companion/reply.h"
 #include "config/config.h"
 #include "console/options.h"
 #include "layout/layout.h"
+#include "programs/rewrite/companion.h"
 #include "programs/rewrite/foretell.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
@@ -150,13 +150,16 @@ static int answer_request(const char *verb)
     if (json_is_true(json_object_get(request, "beside")))
         leave_program();
     json_t *reply = NULL;
-    restride_status status = rs_rewrite(request, &reply);
+    const bool is_companion = json_object_get(request, "companion") != NULL;
+    restride_status status =
+        is_companion ? rs_companion_answer(request, &reply) : rs_rewrite(request, &reply);
     if (status != RESTRIDE_OK) {
         json_decref(request);
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);
     }
 #ifdef RESTRIDE_HAVE_JUDGE
-    rs_foretell(request, reply);
+    if (!is_companion)
+        rs_foretell(request, reply);
 #endif
     const bool is_written = json_dumpf(reply, stdout, JSON_COMPACT) == 0 && fflush(stdout) == 0;
     const bool has_ended = !is_written && errno == EPIPE;
@@ -421,7 +424,8 @@ static int make_companion(const char *verb, const settings *s, const rs_text *so
         .options = (const char *const *)options,
         .option_count = (size_t)option_count,
         .tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? RS_LAYOUT_TILE : s->tile,
-        .layouts = s->layouts};
+        .layouts = s->layouts,
+        .judge = rs_companion_own_judge()};
     json_t *reply = NULL;
     if (rs_companion_reply(&request, &reply) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, verb);

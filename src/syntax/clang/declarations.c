@@ -209,6 +209,8 @@ static void read_function(rs_syntax_reader *reader, rs_syntax_declaration *of, C
         of->is_host = false;
     }
     of->space = RS_SYNTAX_SPACE_ANY;
+    if (of->is_kernel && reader->tree->language == RS_SYNTAX_CUDA)
+        of->mangled = rs_read_string(reader, clang_Cursor_getMangling(first));
     of->is_constructor = kind == CXCursor_Constructor;
     of->is_destructor = kind == CXCursor_Destructor;
     of->is_conversion = kind == CXCursor_ConversionFunction;

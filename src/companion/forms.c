@@ -1,0 +1,187 @@
+/* See forms.h. */
+#include "companion/forms.h"
+
+#include "base/json.h"
+#include "facts/judged.h"
+#include "layout/record_json.h"
+
+#include <string.h>
+
+/* Less of a gain is not worth a conversion; an argument without which more of it stays is none. */
+static const double least_gain = 1.02, least_loss = 0.99;
+
+typedef struct {
+    rs_companion_judge *judge;
+    rs_syntax *tree;
+    const rs_companion *companion;
+    const rs_companion_layout *layout;
+} describing;
+
+/* The gain without each argument of `all` in turn; which is missed least. */
+static restride_status find_idle(const describing *at, const rs_syntax_declaration *kernel,
+                                 uint64_t all, uint64_t *idle, double *gain)
+{
+    restride_status status = RESTRIDE_OK;
+    *gain = 0;
+    for (size_t i = 0; i < 64 && status == RESTRIDE_OK; i++) {
+        const uint64_t rest = all & ~(UINT64_C(1) << i);
+        const char *why;
+        double without;
+        if (rest == all || rest == 0)
+            continue;
+        status = at->judge(at->tree, kernel, rest, at->layout, &without, &why);
+        if (without <= *gain)
+            continue;
+        *gain = without;
+        *idle = all & ~rest;
+    }
+    return status;
+}
+
+restride_status rs_forms_choose(rs_companion_judge *judge, rs_syntax *tree,
+                                const rs_syntax_declaration *kernel, uint64_t arrays,
+                                const rs_companion_layout *layout, uint64_t *chosen,
+                                const char *reasons[64])
+{
+    const describing at = {judge, tree, NULL, layout};
+    restride_status status = RESTRIDE_OK;
+    uint64_t good = 0;
+    double gain = 0;
+    const char *why;
+    *chosen = arrays;
+    for (size_t i = 0; i < 64 && judge != NULL && status == RESTRIDE_OK; i++) {
+        double alone;
+        if ((arrays >> i & 1) == 0)
+            continue;
+        status = judge(tree, kernel, UINT64_C(1) << i, layout, &alone, &reasons[i]);
+        if (alone > 0) /* what the judge knows */
+            good |= UINT64_C(1) << i;
+    }
+    if (good != 0 && status == RESTRIDE_OK)
+        status = judge(tree, kernel, good, layout, &gain, &why);
+    while (good != 0 && status == RESTRIDE_OK) {
+        uint64_t idle = 0;
+        double without;
+        status = find_idle(&at, kernel, good, &idle, &without);
+        if (idle == 0 || without < least_loss * gain)
+            break;
+        good &= ~idle;
+        gain = without;
+    }
+    if (gain >= least_gain)
+        *chosen = good;
+    return status;
+}
+
+static restride_status put(json_t *object, const char *key, json_t *value)
+{
+    return value == NULL || json_object_set_new(object, key, value) != 0
+               ? rs_fail_memory("a description of kernels")
+               : RESTRIDE_OK;
+}
+
+/* --- arguments --- */
+
+static restride_status add_transformed(const describing *at, const rs_syntax_declaration *argument,
+                                       size_t extent, json_t *entry)
+{
+    rs_record record;
+    rs_text layout = RS_TEXT_EMPTY;
+    restride_status status = rs_companion_record_of(&record, at->tree, argument->type->of->plain);
+    if (status != RESTRIDE_OK)
+        return status;
+    rs_companion_layout_write(&layout, at->layout);
+    status = put(entry, "layout", rs_json_string(layout.data));
+    if (status == RESTRIDE_OK)
+        status = put(entry, "tile", json_integer((json_int_t)at->layout->tile));
+    if (status == RESTRIDE_OK)
+        status = put(entry, "extent", json_integer((json_int_t)extent));
+    if (status == RESTRIDE_OK)
+        status = put(entry, "record", rs_record_to_json(&record));
+    rs_text_free(&layout);
+    rs_record_free(&record);
+    return status;
+}
+
+static restride_status add_kept(const describing *at, const rs_syntax_declaration *argument,
+                                const struct rs_companion_reason *reason, json_t *entry)
+{
+    const rs_syntax_range range = reason->what == NULL ? argument->range : reason->range;
+    restride_status status = put(entry, "layout", json_string("i f"));
+    if (status == RESTRIDE_OK)
+        status =
+            put(entry, "reason",
+                rs_json_string(reason->what == NULL ? "no other layout is wanted" : reason->what));
+    if (status == RESTRIDE_OK && range.file < at->tree->file_count)
+        status = put(entry, "file", rs_json_string(at->tree->files[range.file].path));
+    return status == RESTRIDE_OK
+               ? put(entry, "line", json_integer((json_int_t)rs_syntax_line(at->tree, range)))
+               : status;
+}
+
+static restride_status add_arguments(const describing *at, const rs_companion_instance *instance,
+                                     json_t *list)
+{
+    const rs_syntax_declaration *kernel = instance->kernel;
+    const rs_companion_kernel *of = &at->companion->kernels[instance->of];
+    size_t extent = kernel->parameter_count;
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < kernel->parameter_count && i < 64 && status == RESTRIDE_OK; i++) {
+        const rs_syntax_declaration *argument = kernel->parameters[i];
+        const bool is_transformed = (instance->transformed >> i & 1) != 0;
+        if (!rs_fact_is_array_of_structures(argument))
+            continue;
+        json_t *entry = json_pack("{s:I, s:s, s:s, s:s}", "index", (json_int_t)i, "name",
+                                  argument->name, "type", argument->type->name, "status",
+                                  is_transformed ? "transformed" : "kept");
+        if (entry == NULL || json_array_append_new(list, entry) != 0)
+            return rs_fail_memory("a description of kernels");
+        status = is_transformed ? add_transformed(at, argument, extent, entry)
+                                : add_kept(at, argument, &of->reasons[i], entry);
+        extent += is_transformed && argument->name[0] != '\0';
+    }
+    return status;
+}
+
+/* --- kernels --- */
+
+static restride_status add_instance(const describing *at, const rs_companion_instance *instance,
+                                    json_t *list)
+{
+    json_t *arguments = json_array(), *second = json_object();
+    json_t *entry =
+        json_pack("{s:s, s:s, s:I, s:o, s:o}", "symbol", instance->symbol, "name", instance->name,
+                  "parameters", (json_int_t)instance->kernel->parameter_count, "second", second,
+                  "arguments", arguments);
+    double gain = 0;
+    const char *why = "the judge of layouts is not built in";
+    if (entry == NULL || json_array_append_new(list, entry) != 0)
+        return rs_fail_memory("a description of kernels");
+    restride_status status = add_arguments(at, instance, arguments);
+    for (size_t i = 0; i < RS_COMPANION_FORMS && status == RESTRIDE_OK; i++)
+        status = put(second, rs_companion_forms[i], json_string(instance->symbols[i]));
+    if (status == RESTRIDE_OK && at->judge != NULL)
+        status =
+            at->judge(at->tree, instance->kernel, instance->transformed, at->layout, &gain, &why);
+    if (status == RESTRIDE_OK && gain > 0)
+        status = put(entry, "gain", json_real(gain));
+    return status == RESTRIDE_OK ? put(entry, "why", rs_json_string(why)) : status;
+}
+
+restride_status rs_forms_describe(json_t **description, rs_companion_judge *judge, rs_syntax *tree,
+                                  const rs_companion *companion, const rs_companion_layout *layout)
+{
+    const describing at = {judge, tree, companion, layout};
+    json_t *kernels = json_array();
+    restride_status status = RESTRIDE_OK;
+    *description = NULL;
+    for (size_t i = 0; i < companion->instances.count && status == RESTRIDE_OK; i++)
+        if (companion->text.size > 0 && companion->instances.at[i].symbols[0] != NULL)
+            status = add_instance(&at, &companion->instances.at[i], kernels);
+    if (status == RESTRIDE_OK && json_array_size(kernels) > 0) {
+        *description = json_pack("{s:i, s:O}", "version", 1, "kernels", kernels);
+        status = *description == NULL ? rs_fail_memory("a description of kernels") : status;
+    }
+    json_decref(kernels);
+    return status;
+}

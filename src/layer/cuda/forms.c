@@ -1,0 +1,211 @@
+/* See forms.h: descriptions, and which kernel a name means. */
+#include "layer/cuda/forms.h"
+
+#include "base/json.h"
+#include "layer/cuda/names.h"
+#include "layout/record_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[RS_FORM_KINDS] = {"full", "ragged", "full_large", "ragged_large"};
+
+static void free_kernel(rs_form_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        rs_form_argument *argument = &kernel->arguments[i];
+        free(argument->name);
+        free(argument->type);
+        free(argument->layout);
+        free(argument->reason);
+        free(argument->file);
+        rs_record_free(&argument->record);
+    }
+    for (size_t i = 0; i < RS_FORM_KINDS; i++)
+        free(kernel->second[i]);
+    free(kernel->arguments);
+    free(kernel->symbol);
+    free(kernel->name);
+    free(kernel->why);
+}
+
+/* A member that must be there. */
+static restride_status take(char **text, const json_t *object, const char *key)
+{
+    const char *found = rs_json_string_of(object, key);
+    if (found == NULL)
+        return rs_fail(RESTRIDE_SYNTAX, "A description of kernels has no \"%s\".", key);
+    *text = strdup(found);
+    return *text == NULL ? rs_fail_memory("a description of kernels") : RESTRIDE_OK;
+}
+
+static restride_status parse_argument(rs_form_argument *argument, const json_t *from,
+                                      size_t parameters)
+{
+    const long long index = rs_json_integer_of(from, "index"),
+                    extent = rs_json_integer_of(from, "extent"),
+                    tile = rs_json_integer_of(from, "tile"),
+                    line = rs_json_integer_of(from, "line");
+    const char *status_word = rs_json_string_of(from, "status");
+    argument->is_transformed = status_word != NULL && strcmp(status_word, "transformed") == 0;
+    argument->index = (size_t)index;
+    argument->line = line > 0 ? (size_t)line : 0;
+    restride_status status = take(&argument->name, from, "name");
+    if (status == RESTRIDE_OK)
+        status = take(&argument->type, from, "type");
+    if (status == RESTRIDE_OK)
+        status = take(&argument->layout, from, "layout");
+    if (status == RESTRIDE_OK && (index < 0 || (size_t)index >= parameters))
+        status = rs_fail(RESTRIDE_SYNTAX, "A described kernel has no parameter %lld.", index);
+    if (status != RESTRIDE_OK)
+        return status;
+    if (!argument->is_transformed) {
+        if (rs_json_string_of(from, "file") != NULL)
+            status = take(&argument->file, from, "file");
+        return status == RESTRIDE_OK ? take(&argument->reason, from, "reason") : status;
+    }
+    if (tile < 0 || extent < (long long)parameters)
+        return rs_fail(RESTRIDE_SYNTAX, "A described argument has no tile or extent.");
+    argument->tile = (size_t)tile;
+    argument->extent = (size_t)extent;
+    return rs_record_from_json(&argument->record, json_object_get(from, "record"));
+}
+
+static restride_status parse_kernel(rs_form_kernel *kernel, const json_t *from)
+{
+    const json_t *arguments = json_object_get(from, "arguments");
+    const json_t *second = json_object_get(from, "second");
+    const size_t count = json_array_size(arguments);
+    const char *symbol = rs_json_string_of(from, "symbol");
+    const long long parameters = rs_json_integer_of(from, "parameters");
+    restride_status status = RESTRIDE_OK;
+    *kernel = (rs_form_kernel){.gain = rs_json_number_of(from, "gain"),
+                               .arguments = calloc(count + 1, sizeof *kernel->arguments),
+                               .parameters = parameters > 0 ? (size_t)parameters : 0};
+    if (symbol == NULL)
+        return rs_fail(RESTRIDE_SYNTAX, "A described kernel has no symbol.");
+    kernel->symbol = rs_name_plain(symbol);
+    if (kernel->arguments == NULL || kernel->symbol == NULL)
+        return rs_fail_memory("a description of kernels");
+    status = take(&kernel->name, from, "name");
+    if (status == RESTRIDE_OK)
+        status = take(&kernel->why, from, "why");
+    for (size_t i = 0; i < RS_FORM_KINDS && status == RESTRIDE_OK; i++) {
+        char *mangled = NULL;
+        status = take(&mangled, second, kinds[i]);
+        if (status == RESTRIDE_OK)
+            kernel->second[i] = rs_name_plain(mangled);
+        free(mangled);
+        if (status == RESTRIDE_OK && kernel->second[i] == NULL)
+            status = rs_fail_memory("a description of kernels");
+    }
+    for (size_t i = 0; i < count && status == RESTRIDE_OK; i++) {
+        kernel->argument_count = i + 1;
+        status =
+            parse_argument(&kernel->arguments[i], json_array_get(arguments, i), kernel->parameters);
+    }
+    return status;
+}
+
+/* Whether two descriptions of one name mean the same to a launch. */
+static bool is_same(const rs_form_kernel *a, const rs_form_kernel *b)
+{
+    bool same = a->parameters == b->parameters && a->argument_count == b->argument_count;
+    for (size_t i = 0; same && i < RS_FORM_KINDS; i++)
+        same = strcmp(a->second[i], b->second[i]) == 0;
+    for (size_t i = 0; same && i < a->argument_count; i++) {
+        const rs_form_argument *x = &a->arguments[i], *y = &b->arguments[i];
+        same = x->index == y->index && x->is_transformed == y->is_transformed &&
+               x->tile == y->tile && x->extent == y->extent &&
+               rs_record_equal(&x->record, &y->record);
+    }
+    return same;
+}
+
+static const rs_form_kernel *find_plain(const rs_forms *forms, const char *plain)
+{
+    for (size_t i = 0; i < forms->count; i++)
+        if (strcmp(forms->kernels[i].symbol, plain) == 0)
+            return &forms->kernels[i];
+    return NULL;
+}
+
+static restride_status add_kernel(rs_forms *forms, const rs_form_kernel *kernel)
+{
+    if (forms->count == forms->capacity) {
+        const size_t wanted = forms->capacity == 0 ? 16 : 2 * forms->capacity;
+        rs_form_kernel *grown = realloc(forms->kernels, wanted * sizeof *grown);
+        if (grown == NULL)
+            return rs_fail_memory("descriptions of kernels");
+        forms->kernels = grown;
+        forms->capacity = wanted;
+    }
+    forms->kernels[forms->count++] = *kernel;
+    return RESTRIDE_OK;
+}
+
+/* Takes over a kernel, or frees it where it is known. */
+static restride_status give(rs_forms *forms, rs_form_kernel *kernel)
+{
+    rs_form_kernel *known = (rs_form_kernel *)find_plain(forms, kernel->symbol);
+    if (known == NULL)
+        return add_kernel(forms, kernel);
+    known->is_ambiguous |= !is_same(known, kernel);
+    free_kernel(kernel);
+    *kernel = (rs_form_kernel){0};
+    return RESTRIDE_OK;
+}
+
+restride_status rs_forms_parse(rs_forms *forms, const char *text, size_t size)
+{
+    json_error_t error;
+    json_t *all = json_loadb(text, size, 0, &error);
+    const json_t *kernels = json_object_get(all, "kernels");
+    const size_t count = json_array_size(kernels);
+    size_t made = 0;
+    restride_status status = RESTRIDE_OK;
+    if (all == NULL || rs_json_integer_of(all, "version") != 1 || !json_is_array(kernels)) {
+        json_decref(all);
+        return rs_fail(RESTRIDE_SYNTAX, "No description of kernels that this version reads%s%s.",
+                       all == NULL ? ": " : "", all == NULL ? error.text : "");
+    }
+    rs_form_kernel *parsed = calloc(count + 1, sizeof *parsed);
+    if (parsed == NULL)
+        status = rs_fail_memory("a description of kernels");
+    while (made < count && status == RESTRIDE_OK) {
+        status = parse_kernel(&parsed[made], json_array_get(kernels, made));
+        made++;
+    }
+    for (size_t i = 0; i < made; i++) {
+        if (status == RESTRIDE_OK)
+            status = give(forms, &parsed[i]);
+        if (status != RESTRIDE_OK)
+            free_kernel(&parsed[i]);
+    }
+    free(parsed);
+    json_decref(all);
+    return status;
+}
+
+const rs_form_kernel *rs_forms_find(const rs_forms *forms, const char *symbol)
+{
+    if (forms->count == 0)
+        return NULL;
+    char *plain = rs_name_plain(symbol);
+    const rs_form_kernel *found = plain == NULL ? NULL : find_plain(forms, plain);
+    free(plain);
+    return found == NULL || found->is_ambiguous ? NULL : found;
+}
+
+char *rs_form_symbol(const rs_form_kernel *kernel, rs_form_kind kind, const char *symbol)
+{
+    return rs_name_beside(kernel->second[kind], symbol);
+}
+
+void rs_forms_free(rs_forms *forms)
+{
+    for (size_t i = 0; i < forms->count; i++)
+        free_kernel(&forms->kernels[i]);
+    free(forms->kernels);
+    *forms = (rs_forms){0};
+}

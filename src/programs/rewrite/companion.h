@@ -1,0 +1,18 @@
+/* Requests for companions of CUDA C++ sources: see companion/reply.h. */
+#ifndef RS_PROGRAMS_COMPANION_H
+#define RS_PROGRAMS_COMPANION_H
+
+#include "companion/reply.h"
+
+/* The judge of companions; NULL where it is not built in. */
+rs_companion_judge *rs_companion_own_judge(void);
+
+/*
+ * Answers a request that has the member `companion`:
+ *   companion  object  {options: the compiler's words, tile, names: name expressions whose
+ * instances are wanted as well} source     string  the text file       string  its path The judge
+ * chooses the arguments. The reply is that of companion/reply.h.
+ */
+restride_status rs_companion_answer(const json_t *request, json_t **reply);
+
+#endif

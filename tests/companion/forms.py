@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""forms.py REWRITER: how replies describe second forms: their names, their arguments, what the judge foretells and chooses."""
+import json
+import subprocess
+import sys
+
+SOURCE = """
+struct P { float a[8]; int k; };
+struct Two { char c; double d; };
+namespace sim {
+template <class T, int N> __global__ void scale(P *p, const P *q, T f, int n)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) for (int k = 0; k < 8; k++) p[i].a[k] = q[i].a[7 - k] * f + N; }
+namespace { __global__ void hidden(P *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i].k += 1; } }
+}
+static __global__ void gather(const P *q, const int *at, float *o)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x, k = at[i]; float s = 0; for (int c = 0; c < 8; c++) s += q[k].a[c]; o[i] = s; }
+__global__ void mixed(P *p, const P *q, const int *at)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x, k = at[i]; for (int c = 0; c < 8; c++) p[i].a[c] += q[k].a[c]; }
+extern "C" __global__ void pairs(Two *t, int *n, Two *where) { t[threadIdx.x].d += t[threadIdx.x].c; n[(size_t)where & 1] = 0; }
+__global__ void numbers(float *x) { x[threadIdx.x] += 1; }
+void launch(P *p, int *n)
+{ sim::scale<float, 3><<<1, 128>>>(p, p, 2, 100); sim::scale<double, -4><<<1, 128>>>(p, p, 2, 100); sim::hidden<<<1, 32>>>(p, 3); }
+"""
+
+
+def ask(rewriter, source, names=()):
+    request = {"companion": {"tile": 32, "options": ["-std=c++17"], "names": list(names)}, "source": source, "file": "k.cu"}
+    answer = subprocess.run([rewriter, "--request"], input=json.dumps(request), capture_output=True, text=True, check=True)
+    return json.loads(answer.stdout)
+
+
+def check(wrong, what, is_right):
+    if not is_right:
+        wrong.append(what)
+
+
+def main(rewriter):
+    wrong = []
+    reply = ask(rewriter, SOURCE)
+    kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
+    check(wrong, "names: %s" % sorted(kernels), sorted(kernels) == ["gather", "mixed", "pairs", "sim::hidden", "sim::scale<double, -4>", "sim::scale<float, 3>"])
+    scale = kernels["sim::scale<float, 3>"]
+    check(wrong, "symbols: %s" % scale, scale["symbol"] == "_ZN3sim5scaleIfLi3EEEvP1PPKS1_T_i" and scale["parameters"] == 4 and
+          scale["second"]["ragged_large"] == "_ZN3sim11scale__astaIfLi3E13restride_formIxLb0EEEEvP1PPKS3_T_i15restride_extentS8_")
+    check(wrong, "extents: %s" % scale, [(a["index"], a.get("extent"), a.get("tile")) for a in scale["arguments"]] == [(0, 4, 32), (1, 5, 32)])
+    check(wrong, "gain: %s" % scale, 2 < scale["gain"] < 5 and "spread over many lines" in scale["why"])
+    record = kernels["pairs"]["arguments"][0]["record"]
+    check(wrong, "record: %s" % record, record == {"size": 16, "alignment": 8, "leaves": [{"name": "c", "offset": 0, "size": 1}, {"name": "d", "offset": 8, "size": 8}]})
+    kept = kernels["pairs"]["arguments"][1]
+    check(wrong, "kept: %s" % kept, kept["status"] == "kept" and kept["line"] == 13 and kept["index"] == 2)
+    # Where one argument gains, those that would lose stay; where none gains, all are there for --policy asta.
+    mixed, gather = kernels["mixed"], kernels["gather"]
+    check(wrong, "mixed: %s" % mixed, [a["status"] for a in mixed["arguments"]] == ["transformed", "kept"] and "picked by data" in mixed["arguments"][1]["reason"])
+    check(wrong, "mixed gains: %s" % mixed, mixed["gain"] > 1)
+    check(wrong, "gather: %s" % gather, gather["arguments"][0]["status"] == "transformed" and gather["gain"] < 1 and "picked by data" in gather["why"])
+    check(wrong, "forms: %d" % len(reply["names"]), len(reply["names"]) == 24 and reply["uses"].count("restride_use_") == 24)
+    # Instances that only name expressions ask for, and no trace of how they were asked.
+    source = SOURCE.split("void launch")[0]
+    reply = ask(rewriter, source, ["sim::scale<long, 7>", "&pairs"])
+    kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
+    check(wrong, "named: %s" % sorted(kernels), "sim::scale<long, 7>" in kernels and "sim::scale<float, 3>" not in kernels)
+    check(wrong, "added text", "restride_name_" not in reply["source"] and reply["source"].endswith(source[-60:]))
+    print("\n".join(wrong) if wrong else "6 kernels described, 1 named")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
