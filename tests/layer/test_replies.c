@@ -156,9 +156,11 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static const char *asked_source = "";
+
 static void *ask_silent(void *data)
 {
-    json_t *reply = NULL, *request = json_pack("{s:s}", "source", "");
+    json_t *reply = NULL, *request = json_pack("{s:s}", "source", asked_source);
     double *took = data;
     *took = seconds();
     assert_int_equal(rs_rewriter_start(&silent, request, &reply), RESTRIDE_IO);
@@ -197,17 +199,16 @@ static void test_silent(void **state)
     assert_true(took[0] < 5);
 }
 
-/* exit() does not wait for it. In a process of its own, for nothing is asked any more then. */
-static void test_abandoned(void **state)
+/* A thread asks, and the process ends meanwhile. A process of its own, for nothing is asked any
+ * more then. */
+static void abandon(const char *source)
 {
-    (void)state;
     double took = 0;
     int status = -1;
     pthread_t thread;
-    write_file("silent", "#!/bin/sh\nexec sleep 100\n");
-    chmod("silent", 0700);
     const pid_t child = fork();
     if (child == 0) {
+        asked_source = source;
         bool right = pthread_create(&thread, NULL, ask_silent, &took) == 0;
         nanosleep(&(struct timespec){0, 300000000}, NULL);
         rs_rewriter_abandon(&silent);
@@ -218,12 +219,44 @@ static void test_abandoned(void **state)
     assert_int_equal(status, 0);
 }
 
+/* exit() does not wait for it. */
+static void test_abandoned(void **state)
+{
+    (void)state;
+    write_file("silent", "#!/bin/sh\nexec sleep 100\n");
+    chmod("silent", 0700);
+    abandon("");
+}
+
+/* One that was only just started is still asked, for the next run: more than a socket holds waits
+ * until it reads. */
+static void test_abandoned_is_asked(void **state)
+{
+    (void)state;
+    enum { LETTERS = 4 << 20 };
+    char *source = calloc(LETTERS + 1, 1);
+    assert_non_null(source);
+    memset(source, 'a', LETTERS);
+    write_file("silent", "#!/bin/sh\nsleep 1\ncat >request\n");
+    chmod("silent", 0700);
+    abandon(source);
+    json_t *request = NULL;
+    for (int tenths = 0; tenths < 200 && request == NULL; tenths++) {
+        request = json_load_file("request", 0, NULL);
+        nanosleep(&(struct timespec){0, 100000000}, NULL);
+    }
+    assert_string_equal(json_string_value(json_object_get(request, "source")), source);
+    json_decref(request);
+    free(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found_again), cmocka_unit_test(test_changed),
         cmocka_unit_test(test_hidden),      cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_abandoned),   cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_abandoned),   cmocka_unit_test(test_abandoned_is_asked),
+        cmocka_unit_test(test_silent),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

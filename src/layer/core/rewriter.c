@@ -42,7 +42,7 @@ void rs_rewriter_abandon(rs_rewriter *rewriter)
     pthread_mutex_lock(&rewriter->mutex);
     rewriter->is_abandoned = true;
     for (const rs_rewriter_request *one = rewriter->requests; one != NULL; one = one->next)
-        shutdown(one->socket, SHUT_RDWR);
+        shutdown(one->socket, SHUT_RD); /* what is asked is still sent, for the next run */
     pthread_mutex_unlock(&rewriter->mutex);
 }
 

@@ -122,13 +122,16 @@ static void close_inherited(void)
 }
 
 /* The layer's program goes on meanwhile: its child ends, and another process answers. A blank says
- * so. */
+ * so. Where both want the same processor, the program has it. */
 static void leave_program(void)
 {
+    const int behind = 10;
     const pid_t other = fork();
     if (other > 0)
         _exit(RS_EXIT_DONE);
     close_inherited();
+    if (other == 0)
+        setpriority(PRIO_PROCESS, 0, behind);
     putchar(' ');
     fflush(stdout);
 }
@@ -143,6 +146,8 @@ static int answer_request(const char *verb)
     setrlimit(RLIMIT_CPU, &seconds);
     json_error_t error;
     json_t *request = json_loadf(stdin, 0, &error);
+    if (request == NULL && feof(stdin)) /* the program was killed: its terminal is not ours */
+        return RS_EXIT_FAILED;
     if (request == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "The request is not JSON: %s.", error.text);
     signal(SIGPIPE, SIG_IGN);
