@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import operator
 import os
 import signal
@@ -152,7 +153,7 @@ def text(value: Any, what: str) -> bytes:
     """A text for the library. `what` begins the sentence about anything else."""
     if isinstance(value, str) and "\0" not in value:
         try:
-            return value.encode()
+            return str.encode(value)
         except UnicodeEncodeError:  # half of a surrogate pair
             pass
     raise Error(f"{what}, without zero bytes and in UTF-8, not {shown(value)}.")
@@ -169,12 +170,15 @@ def whole_number(value: Any, most: int, what: str) -> int:
     return number
 
 
+MOST_NUMBERS = 1 << 20  # an iterator may have no end
+
+
 def whole_numbers(values: Any, what: str) -> Tuple[int, ...]:
     """Numbers of 64 bits in the order in which they were given. `what` begins the sentence about anything else."""
     try:
         if isinstance(values, (Set, Mapping)):
             raise TypeError  # these have no order
-        numbers = tuple(operator.index(value) for value in values)
+        numbers = tuple(operator.index(value) for value in itertools.islice(values, MOST_NUMBERS))
     except TypeError:
         raise Error(f"{what}, not {shown(values)}.") from None
     if any(not -(1 << 63) <= number < 1 << 63 for number in numbers):

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, Mapping, MutableMapping, NamedTupl
 
 import numpy as np
 
-from ._library import Ended, Error
+from ._library import Ended, Error, shown
 from ._operands import NumpyOperand
 from ._plan import Options, changeable, check_options, conversion, deliver, layout_pair, run_once
 
@@ -113,7 +113,7 @@ class Columns(MutableMapping[str, Any]):
     def _name(self, key: Any) -> str:
         fields = _fields(self.dtype)
         if not isinstance(key, str) or key not in fields:
-            raise KeyError(key)
+            raise KeyError(f"There is no field {shown(key)}; the fields are {', '.join(self.dtype.names or ())}.")
         if key in self._open():
             return key
         return next(name for name in self.dtype.names or () if fields[name][2:] == (key,))
@@ -124,7 +124,10 @@ class Columns(MutableMapping[str, Any]):
     def __setitem__(self, name: str, values: Any) -> None:
         column = self[name]
         if values is not column:  # columns[name] += 1 assigns the array to itself
-            column[...] = values
+            try:
+                column[...] = values
+            except (ValueError, TypeError) as problem:
+                raise Error(f"The field {name} was not set: {problem}.") from None
 
     def __delitem__(self, name: str) -> None:
         raise Error("A field cannot leave its record; its memory belongs to the array.")

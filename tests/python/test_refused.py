@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import itertools
 import mmap
 import pickle
 import unittest
@@ -55,6 +56,9 @@ class Refused(unittest.TestCase):
         (lambda: rs.permute(np.zeros((2, 3)), (10**6000, 0)), "whole numbers, not this tuple"),
         (lambda: rs.permute(np.zeros((2, 3)), list(range(10**5))), "..."),
         (lambda: rs.permute(np.zeros((2, 3)), (0, 1), order=Unwritable()), "not this Unwritable"),
+        (lambda: rs.permute(np.zeros((2, 3)), itertools.count()), "each of the 2 axes once"),
+        (lambda: rs.columns(np.zeros(4, "f4,f8")).__setitem__("f0", np.zeros(3)), "The field f0 was not set"),
+        (lambda: rs.columns(np.zeros(4, "f4,f8")).__setitem__("f0", "abc"), "The field f0 was not set"),
         (lambda: rs.transpose(np.zeros((2, 3)), threads=10**6000), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((2, 3)), out_of_place=np.array([1, 2])), "out_of_place is True or False"),
         (lambda: rs.transpose(Odd(__array_interface__=MASKED)), "mask"),
