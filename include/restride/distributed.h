@@ -74,9 +74,10 @@ typedef enum {
 } restride_group_memory;
 
 /*
- * How the processes of a group talk; for those that restride/mpi.h does not serve. Each function
- * returns 0, or another number when it failed. A wait of more than `seconds` is a failure. Messages
- * between two processes arrive in the order in which they were begun. One thread calls at a time.
+ * How the processes of a group talk; for those that restride/mpi.h and restride/nccl.h do not
+ * serve. Each function returns 0, or another number when it failed. A wait of more than `seconds`
+ * is a failure. Messages between two processes arrive in the order in which they were begun. One
+ * thread calls at a time.
  */
 typedef struct {
     /* Begins to send to process `to` and to receive from process `from`, which sends exactly so
@@ -107,6 +108,15 @@ RESTRIDE_API restride_status restride_group_create(restride_group **group,
 /* How many seconds a call waits for another process at most before it fails. Values that are not
  * above 0 are ignored. Since 0.1. */
 RESTRIDE_API void restride_group_set_timeout(restride_group *group, double seconds);
+
+/*
+ * Whether the plans that are made from now on may read and write the memory of other processes'
+ * devices; at first they may. With CUDA engines, up to 64 processes of one host and memory of
+ * cuMemAlloc() or cudaMalloc(), what two processes exchange then moves between their devices at
+ * once, in place, without chunks or messages. Where a device does not reach another one, messages
+ * are sent. All processes must say the same. Since 0.1.
+ */
+RESTRIDE_API void restride_group_use_peer_memory(restride_group *group, int use);
 
 /* The number of this process, and how many there are; 0 without a group. Since 0.1. */
 RESTRIDE_API int restride_group_rank(const restride_group *group);

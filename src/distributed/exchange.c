@@ -212,12 +212,12 @@ static restride_status begin_one(rs_message_exchange *e, const rs_message *move,
     return e->way->begin(e, slot);
 }
 
-restride_status rs_exchange_run(rs_message_exchange *e, void *buffer)
+restride_status rs_exchange_run(rs_message_exchange *e, void *buffer, size_t done)
 {
     restride_status status = RESTRIDE_OK;
     e->buffer = buffer;
     e->begun = e->finished = 0;
-    for (size_t i = 0; status == RESTRIDE_OK && i < e->move_count; i++)
+    for (size_t i = done; status == RESTRIDE_OK && i < e->move_count; i++)
         for (size_t at = 0; status == RESTRIDE_OK && at < e->moves[i].bytes; at += e->chunk_bytes)
             status = begin_one(e, &e->moves[i], at);
     while (status == RESTRIDE_OK && e->finished < e->begun)

@@ -25,6 +25,7 @@ typedef struct {
     size_t bytes;
     size_t send_at;
     size_t receive_at;
+    size_t partner_at; /* where the partner has what it exchanges with this process, if asked for */
 } rs_message;
 
 typedef enum { RS_EXCHANGE_HOST, RS_EXCHANGE_STAGED, RS_EXCHANGE_DEVICE } rs_exchange_way;
@@ -49,8 +50,8 @@ restride_status rs_exchange_open(rs_message_exchange **exchange, rs_exchange_way
 restride_status rs_exchange_prepare(rs_message_exchange *exchange, void *buffer, size_t from,
                                     size_t to, size_t bytes);
 
-/* Carries all moves out. After an error messages may be under way. */
-restride_status rs_exchange_run(rs_message_exchange *exchange, void *buffer);
+/* Carries all moves out but the first `done`. After an error messages may be under way. */
+restride_status rs_exchange_run(rs_message_exchange *exchange, void *buffer, size_t done);
 
 /* Gives the room back, unless the group failed: a message may still arrive there then. NULL is
  * allowed. */

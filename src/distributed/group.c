@@ -56,6 +56,12 @@ void restride_group_set_timeout(restride_group *group, double seconds)
         group->seconds = seconds;
 }
 
+void restride_group_use_peer_memory(restride_group *group, int use)
+{
+    if (group != NULL)
+        group->no_peer_memory = use == 0;
+}
+
 int restride_group_rank(const restride_group *group)
 {
     return group == NULL ? 0 : group->rank;
@@ -93,7 +99,7 @@ static restride_status check_whole(const restride_group *group)
                    group->rank);
 }
 
-static restride_status gather(restride_group *group, const void *mine, size_t bytes, void *all)
+restride_status rs_group_gather(restride_group *group, const void *mine, size_t bytes, void *all)
 {
     restride_status status = check_whole(group);
     if (status != RESTRIDE_OK)
@@ -127,7 +133,7 @@ restride_status rs_group_agree(restride_group *group, restride_status own, uint6
     if (own != RESTRIDE_OK)
         snprintf(mine.sentence, sizeof mine.sentence, "%s", restride_last_error());
     word *words = group->words;
-    restride_status status = gather(group, &mine, sizeof mine, words);
+    restride_status status = rs_group_gather(group, &mine, sizeof mine, words);
     if (status == RESTRIDE_OK && own != RESTRIDE_OK)
         return rs_fail(own, "%s", mine.sentence);
     return status == RESTRIDE_OK ? judge(group, words) : status;
@@ -136,7 +142,7 @@ restride_status rs_group_agree(restride_group *group, restride_status own, uint6
 restride_status rs_group_sum(restride_group *group, double *numbers, size_t count)
 {
     double *all = group->words;
-    restride_status status = gather(group, numbers, count * sizeof *numbers, all);
+    restride_status status = rs_group_gather(group, numbers, count * sizeof *numbers, all);
     for (size_t i = 0; status == RESTRIDE_OK && i < count; i++) {
         numbers[i] = 0;
         for (size_t p = 0; p < (size_t)group->size; p++)

@@ -14,7 +14,8 @@ struct restride_group {
     int size;
     double seconds; /* that a call waits at most */
     bool broken;    /* a call failed midway: messages may be under way */
-    void *words;    /* of all processes, while they agree */
+    bool no_peer_memory;
+    void *words; /* of all processes, while they agree */
 };
 
 /* A message is no larger. */
@@ -30,6 +31,9 @@ restride_status rs_group_agree(restride_group *group, restride_status own, uint6
 /* Every process gives `count` numbers, RS_GROUP_NUMBERS at most, and gets the sums of all.
  * Collective. */
 restride_status rs_group_sum(restride_group *group, double *numbers, size_t count);
+
+/* Every process gives `bytes` bytes and gets those of all. Collective. */
+restride_status rs_group_gather(restride_group *group, const void *mine, size_t bytes, void *all);
 
 restride_status rs_group_begin(restride_group *group, const void *send, size_t send_bytes, int to,
                                void *receive, size_t receive_bytes, int from, void **operation);

@@ -32,13 +32,12 @@ static int compare_peers(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* All with whom this process has bytes in common, in the order of the groups of regroup.h. */
-static restride_status list_peers(const rs_redistribution_task *task, const int order[], int side,
-                                  peer_list *list)
+/* All with whom process `own` has bytes in common, in the order of the groups of regroup.h. */
+static restride_status list_peers(const rs_redistribution_task *task, const int order[], size_t own,
+                                  int side, peer_list *list)
 {
     const rs_counts *counts = &task->counts;
     const restride_layout *other = task->layouts[1 - side];
-    const size_t own = (size_t)task->group->rank;
     const size_t processes = counts->processes[1 - side];
     list->peers = calloc(processes, sizeof *list->peers);
     if (list->peers == NULL)
@@ -142,8 +141,27 @@ static void add_swaps(rs_redistribution *r, const peer_list *sources)
         const size_t with = (round + size - rank) % size;
         const peer *p = with == rank ? NULL : find_peer(sources, with);
         if (p != NULL && p->swapped > 0)
-            add_move(r, &(rs_message){(int)with, (int)with, p->swapped, p->at, p->at});
+            add_move(r, &(rs_message){.to = (int)with,
+                                      .from = (int)with,
+                                      .bytes = p->swapped,
+                                      .send_at = p->at,
+                                      .receive_at = p->at});
     }
+}
+
+/* Where the partners of the swaps have what they swap with this process. */
+static restride_status find_places(const rs_redistribution_task *task, rs_redistribution *r)
+{
+    restride_status status = RESTRIDE_OK;
+    r->swaps = r->move_count;
+    for (size_t i = 0; status == RESTRIDE_OK && r->by_peers && i < r->swaps; i++) {
+        peer_list list = {0};
+        status = list_peers(task, r->order, (size_t)r->moves[i].to, 1, &list);
+        for (size_t k = 0; k < list.count && list.peers[k].process != (size_t)r->group->rank; k++)
+            r->moves[i].partner_at += list.peers[k].swapped;
+        free(list.peers);
+    }
+    return status;
 }
 
 /* What flows one way leaves from the end of the buffer and arrives behind what is swapped. The
@@ -157,7 +175,11 @@ static restride_status add_flow(rs_redistribution *r, const traffic *t, size_t c
     size_t receive_at = r->swapped;
     for (size_t s = 0; fits && s < t->step_count; s++) {
         const rs_flow_step *step = &t->steps[s];
-        add_move(r, &(rs_message){step->to, step->from, step->bytes, send_at, receive_at});
+        add_move(r, &(rs_message){.to = step->to,
+                                  .from = step->from,
+                                  .bytes = step->bytes,
+                                  .send_at = send_at,
+                                  .receive_at = receive_at});
         send_at += step->to != NOBODY ? step->bytes : 0;
         receive_at += step->from != NOBODY ? step->bytes : 0;
         fits = receive_at <= send_at;
@@ -174,7 +196,7 @@ restride_status rs_redistribution_plan_messages(const rs_redistribution_task *ta
     traffic t = {.step_count = 0};
     restride_status status = RESTRIDE_OK;
     for (int side = 0; status == RESTRIDE_OK && side < 2; side++)
-        status = list_peers(task, r->order, side, &t.lists[side]);
+        status = list_peers(task, r->order, (size_t)task->group->rank, side, &t.lists[side]);
     if (status == RESTRIDE_OK)
         status = rs_flow_plan(&task->counts, (size_t)task->group->size, (size_t)task->group->rank,
                               &t.steps, &t.step_count);
@@ -185,8 +207,10 @@ restride_status rs_redistribution_plan_messages(const rs_redistribution_task *ta
         status = rs_fail_memory("the messages of a process");
     if (status == RESTRIDE_OK) {
         add_swaps(r, &t.lists[1]);
-        status = add_flow(r, &t, rs_size_larger(r->bytes[0], r->bytes[1]));
+        status = find_places(task, r);
     }
+    if (status == RESTRIDE_OK)
+        status = add_flow(r, &t, rs_size_larger(r->bytes[0], r->bytes[1]));
     for (int side = 0; side < 2; side++)
         free(t.lists[side].peers);
     free(t.steps);

@@ -1,6 +1,7 @@
 /* Public functions of redistributions: see redistribution.h. */
 #include "base/arithmetic.h"
 #include "base/status.h"
+#include "distributed/peers.h"
 #include "distributed/redistribution.h"
 #include "transpose/choose.h"
 
@@ -112,8 +113,12 @@ static restride_status run_agreed(const restride_plan *plan, void *buffer, restr
     if (status != RESTRIDE_OK)
         return status;
     *has_begun = *has_begun || r->move_count > 0;
-    if (r->exchange != NULL)
-        status = rs_exchange_run(r->exchange, buffer);
+    bool swapped = false;
+    if (r->by_peers)
+        status = rs_peers_swap(r->group, plan->engine, buffer, r->moves, r->swaps, r->work + 3,
+                               &swapped);
+    if (status == RESTRIDE_OK && r->exchange != NULL)
+        status = rs_exchange_run(r->exchange, buffer, swapped ? r->swaps : 0);
     if (status == RESTRIDE_OK)
         status = run_passes(r->passes[1], buffer, has_begun);
     return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);
@@ -234,6 +239,7 @@ static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
 {
     task->options.method = NULL;
     r->way = task->way;
+    r->by_peers = rs_peers_may(task->group, task->engine);
     r->chunk_bytes = rs_exchange_chunk_bytes(r->way);
     const size_t chunks = rs_exchange_chunks(r->way);
     if (task->granted != 0) {
@@ -315,7 +321,8 @@ restride_status restride_plan_redistribute(restride_plan **plan, restride_group 
     restride_status status =
         r == NULL ? rs_fail_memory("a plan") : check_arguments(&task, dimensions, from, to);
     uint64_t work = mix_text(mix_text(mix_text(0xCBF29CE484222325u, dimensions), from), to);
-    const size_t numbers[] = {element_bytes, task.granted, (size_t)group->size, task.way};
+    const size_t numbers[] = {element_bytes, task.granted, (size_t)group->size, task.way,
+                              engine != NULL && rs_peers_may(group, engine)};
     work = mix(work, numbers, sizeof numbers);
     status = rs_group_agree(group, status, work);
     if (status == RESTRIDE_OK) {

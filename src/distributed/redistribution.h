@@ -42,6 +42,8 @@ typedef struct {
     rs_message *moves;
     rs_exchange_way way;
     size_t chunk_bytes;
+    bool by_peers;                 /* what is swapped may move directly between devices */
+    size_t swaps;                  /* of the moves: they come first */
     rs_message_exchange *exchange; /* NULL: nothing is sent from here or to here */
     json_t *shapes[2];             /* of the part, for descriptions */
 } rs_redistribution;

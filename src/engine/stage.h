@@ -226,6 +226,9 @@ typedef enum {
 /* Memory and copies beside a device's stages: engine/transfer.h. */
 typedef struct rs_transfer_operations rs_transfer_operations;
 
+/* Memory that processes share: engine/peer.h. */
+typedef struct rs_peer_operations rs_peer_operations;
+
 /* Copies between two buffers of an engine's kind, which do not overlap. */
 typedef struct {
     restride_status (*create)(restride_engine *engine, const rs_copy_task *task, rs_stage **stage);
@@ -277,6 +280,7 @@ typedef struct {
     json_t *(*describe_device)(const restride_engine *engine);
 
     const rs_transfer_operations *transfer; /* NULL in an engine that works in host memory */
+    const rs_peer_operations *peer;         /* NULL: processes share no memory of its devices */
     const rs_copy_operations *copy;
 
     /* Around what a room above does with a device itself (engine/device/device.h): the engine's

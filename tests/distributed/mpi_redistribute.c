@@ -1,15 +1,27 @@
 /*
- * Redistributions among MPI processes, against the definition: mpi_redistribute SEED COUNT. It
- * needs CASE_MOST_PROCESSES processes. mpi_checked.c looks at every message.
+ * Redistributions among MPI processes, against the definition: mpi_redistribute SEED COUNT [WAY].
+ * Cases for more than there are processes are left out. mpi_checked.c looks at every message.
+ *
+ *     host      in memory of the host; without WAY
+ *     staged    in memory of the CUDA devices, which processes take in turn; chunks go over MPI
+ *     peer      the same, and what is exchanged place for place moves between the devices directly
+ *     nccl      the same over NCCL, a device a process
  */
+#include "../engine/cuda/cuda_buffers.h"
 #include "cases.h"
 
+#include <restride/cuda.h>
 #include <restride/mpi.h>
+#include <restride/nccl.h>
 #include <restride/restride.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static test_machine machine;
+static const test_machine *device; /* NULL: the host */
 
 /* NULL: right. *refused: no plan within the scratch memory, on all processes alike. */
 static const char *check(restride_group *group, restride_engine *engine,
@@ -24,7 +36,7 @@ static const char *check(restride_group *group, restride_engine *engine,
         return NULL;
     const char *wrong = status != RESTRIDE_OK
                             ? restride_last_error()
-                            : run_case(c, (size_t)restride_group_rank(group), plan, NULL);
+                            : run_case(c, (size_t)restride_group_rank(group), plan, device);
     restride_plan_destroy(plan);
     return wrong;
 }
@@ -37,29 +49,102 @@ static int count(int mine)
     return all;
 }
 
-static int run_cases(restride_group *group, restride_engine *engine, size_t seed, size_t cases)
+/* NULL, or what is wrong with a case; whether it was planned. */
+static bool run_one(restride_group *group, restride_engine *engine, const redistribution_case *c,
+                    size_t seed, int *not_planned)
 {
+    int refused;
+    const char *wrong = check(group, engine, c, &refused);
+    if (wrong != NULL)
+        printf("seed %zu, process %d: \"%s\" from \"%s\" to \"%s\", elements of %zu: %s\n", seed,
+               restride_group_rank(group), c->dims, c->layouts[0], c->layouts[1], c->elem_size,
+               wrong);
+    const int refusals = count(refused);
+    *not_planned += refusals != 0;
+    return count(wrong != NULL) == 0 && (refusals == 0 || refusals == restride_group_size(group));
+}
+
+static int run_cases(restride_group *group, restride_engine *engine, size_t seed, size_t cases,
+                     const char *way)
+{
+    enum { DEVICE_SCRATCH = 64 };
     const int size = restride_group_size(group);
     int not_planned = 0;
-    for (size_t i = 0; i < cases; i++) {
+    for (size_t done = 0; done < cases; seed++) {
         redistribution_case c;
-        int refused;
-        make_case(&c, seed + i);
-        const char *wrong = check(group, engine, &c, &refused);
-        if (wrong != NULL)
-            printf("seed %zu, process %d: \"%s\" from \"%s\" to \"%s\", elements of %zu: %s\n",
-                   seed + i, restride_group_rank(group), c.dims, c.layouts[0], c.layouts[1],
-                   c.elem_size, wrong);
+        make_case(&c, seed);
+        c.scratch_bytes *= device == NULL ? 1 : DEVICE_SCRATCH;
+        const bool fits = c.processes <= size;
+        const bool right = !fits || run_one(group, engine, &c, seed, &not_planned);
         free_case(&c);
-        const int refusals = count(refused);
-        if (count(wrong != NULL) != 0 || (refusals != 0 && refusals != size))
+        if (!right)
             return 1;
-        not_planned += refusals != 0;
+        done += fits;
     }
     if (restride_group_rank(group) == 0)
-        printf("%zu cases with %d processes, %d of them refused for want of scratch memory\n",
-               cases, size, not_planned);
+        printf("%s: %zu cases with %d processes, %d of them refused for want of scratch memory\n",
+               way, cases, size, not_planned);
     return 0;
+}
+
+/* ---- devices ---- */
+
+typedef struct {
+    char bytes[128];
+} nccl_id;
+
+static void *find(void *library, const char *name)
+{
+    void *function = library == NULL ? NULL : dlsym(library, name);
+    if (function == NULL) {
+        fprintf(stderr, "mpi_redistribute: there is no %s\n", name);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return function;
+}
+
+static restride_status open_nccl(restride_group **group, int rank, int size)
+{
+    void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_GLOBAL);
+    int (*get_id)(nccl_id * id);
+    int (*init)(void **communicator, int count, nccl_id id, int number);
+    void *functions[] = {find(library, "ncclGetUniqueId"), find(library, "ncclCommInitRank")};
+    memcpy(&get_id, &functions[0], sizeof get_id);
+    memcpy(&init, &functions[1], sizeof init);
+    nccl_id id;
+    void *communicator = NULL;
+    int failed = rank == 0 && get_id(&id) != 0;
+    MPI_Bcast(&id, (int)sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+    failed = failed || init(&communicator, size, id, rank) != 0;
+    if (failed) {
+        fprintf(stderr, "mpi_redistribute: NCCL makes no communicator\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return restride_group_create_nccl(group, communicator, NULL);
+}
+
+static restride_status open_all(const char *way, restride_group **group, restride_engine **engine)
+{
+    int rank;
+    int size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const bool on_host = strcmp(way, "host") == 0;
+    if (!on_host && !cuda_device_open_number(rank)) {
+        fprintf(stderr, "mpi_redistribute: there is no CUDA device\n");
+        return RESTRIDE_UNSUPPORTED;
+    }
+    machine = cuda_buffers;
+    device = on_host ? NULL : &machine;
+    restride_status status = strcmp(way, "nccl") == 0
+                                 ? open_nccl(group, rank, size)
+                                 : restride_group_create_mpi(group, MPI_COMM_WORLD);
+    if (status == RESTRIDE_OK)
+        status = on_host ? restride_engine_create_host(engine, 1)
+                         : restride_engine_create_cuda(engine, NULL);
+    if (status == RESTRIDE_OK)
+        restride_group_use_peer_memory(*group, strcmp(way, "peer") == 0);
+    return status;
 }
 
 /* Each is refused, and all but the last without a word to the other processes. */
@@ -87,16 +172,16 @@ int main(int argc, char **argv)
     restride_engine *engine;
     const int early = restride_group_create_mpi(&group, MPI_COMM_WORLD) != RESTRIDE_OK;
     MPI_Init(&argc, &argv);
-    if (argc != 3 || early != 1 || check_refusals() != 0 ||
-        restride_group_create_mpi(&group, MPI_COMM_WORLD) != RESTRIDE_OK ||
-        restride_engine_create_host(&engine, 1) != RESTRIDE_OK) {
-        fprintf(stderr, "mpi_redistribute SEED COUNT: %s\n", restride_last_error());
+    const char *way = argc > 3 ? argv[3] : "host";
+    if (argc < 3 || early != 1 || check_refusals() != 0 ||
+        open_all(way, &group, &engine) != RESTRIDE_OK) {
+        fprintf(stderr, "mpi_redistribute SEED COUNT [WAY]: %s\n", restride_last_error());
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
     restride_group_set_timeout(group, 60);
     const int failed =
-        run_cases(group, engine, strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10));
+        run_cases(group, engine, strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10), way);
     restride_engine_destroy(engine);
     restride_group_destroy(group);
     MPI_Finalize();

@@ -12,5 +12,5 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mpicc.mpich -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc -rdynamic \
     tests/distributed/mpi_redistribute.c tests/distributed/mpi_checked.c tests/distributed/cases.c src/distributed/mpi.c \
-    -o "$work/redistribute" "-L$build/src" -lrestride "-Wl,-rpath,$build/src"
+    tests/engine/cuda/cuda_buffers.c tests/engine/cuda/device.c -o "$work/redistribute" "-L$build/src" -lrestride "-Wl,-rpath,$build/src"
 tests/distributed/mpirun.sh mpiexec.mpich 9 "$work/redistribute" "$2" "$3"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 static uint64_t first_seed = 1;
-static size_t case_count = 60;
+static size_t case_count = 25;
 static test_machine machine;
 
 static void enter_device(void)
@@ -30,6 +30,7 @@ static void staged_through_the_host(void **state)
 {
     (void)state;
     address_memory(RESTRIDE_GROUP_HOST);
+    use_peer_memory(false);
     redistribute_at_random(&machine, first_seed, case_count);
 }
 
@@ -39,6 +40,16 @@ static void from_device_to_device(void **state)
     if (!cuda_device_emulated())
         skip(); /* these threads copy with memcpy() */
     address_memory(RESTRIDE_GROUP_CUDA);
+    use_peer_memory(false);
+    redistribute_at_random(&machine, first_seed, case_count);
+}
+
+/* What flows one way is staged. */
+static void exchanged_in_place(void **state)
+{
+    (void)state;
+    address_memory(RESTRIDE_GROUP_HOST);
+    use_peer_memory(true);
     redistribute_at_random(&machine, first_seed, case_count);
 }
 
@@ -56,6 +67,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(staged_through_the_host),
         cmocka_unit_test(from_device_to_device),
+        cmocka_unit_test(exchanged_in_place),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(machine.engine);

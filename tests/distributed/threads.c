@@ -44,11 +44,15 @@ typedef struct {
     int rank;
     process_work *work;
     void *context;
+    restride_group *group; /* NULL: it makes its own */
     pthread_t thread;
     operation *open[OPEN_OPERATIONS]; /* begun and not finished */
 } process;
 
 static restride_group_memory addressed = RESTRIDE_GROUP_HOST;
+static bool uses_peer_memory = true;
+static void (*make_groups)(restride_group *groups[], int size);
+static void (*end_groups)(int size);
 static int failing_rank = -1;
 static int failing_after = -1;
 
@@ -61,6 +65,17 @@ void fail_message(int rank, int after)
 void address_memory(restride_group_memory memory)
 {
     addressed = memory;
+}
+
+void make_groups_with(void (*make)(restride_group *groups[], int size), void (*end)(int size))
+{
+    make_groups = make;
+    end_groups = end;
+}
+
+void use_peer_memory(bool use)
+{
+    uses_peer_memory = use;
 }
 
 static void fail_test(const char *what)
@@ -195,15 +210,17 @@ static void *run_process(void *argument)
     process *p = argument;
     const restride_group_functions functions = {
         .begin = begin, .finish = finish, .gather = gather, .memory = addressed};
-    restride_group *group;
-    if (restride_group_create(&group, &functions, p, p->rank, p->world->size) != RESTRIDE_OK)
+    restride_group *group = p->group;
+    if (group == NULL &&
+        restride_group_create(&group, &functions, p, p->rank, p->world->size) != RESTRIDE_OK)
         fail_test("no group");
+    restride_group_use_peer_memory(group, uses_peer_memory);
     p->work(group, p->context);
     restride_group_destroy(group);
     return NULL;
 }
 
-enum { WORD_BYTES = 4096 };
+enum { WORD_BYTES = 4096, MOST_GROUPS = 16 };
 
 void run_processes(int size, process_work *work, void *context)
 {
@@ -215,13 +232,19 @@ void run_processes(int size, process_work *work, void *context)
     process *processes = calloc((size_t)size, sizeof *processes);
     if (w.waiting == NULL || w.words == NULL || processes == NULL)
         fail_test("no memory");
+    restride_group *groups[MOST_GROUPS] = {NULL};
+    if (make_groups != NULL)
+        make_groups(groups, size);
     for (int p = 0; p < size; p++) {
-        processes[p] = (process){.world = &w, .rank = p, .work = work, .context = context};
+        processes[p] =
+            (process){.world = &w, .rank = p, .work = work, .context = context, .group = groups[p]};
         if (pthread_create(&processes[p].thread, NULL, run_process, &processes[p]) != 0)
             fail_test("no thread");
     }
     for (int p = 0; p < size; p++)
         pthread_join(processes[p].thread, NULL);
+    if (end_groups != NULL)
+        end_groups(size);
     for (int pair = 0; pair < size * size && failing_rank < 0; pair++)
         if (w.waiting[pair] != NULL)
             fail_test("a message was never matched");

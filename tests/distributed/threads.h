@@ -16,6 +16,13 @@ void run_processes(int size, process_work *work, void *context);
 /* What memory the next groups say that their messages lie in; at first the host's. */
 void address_memory(restride_group_memory memory);
 
+/* Whether they may use the memory of other processes' devices; at first they may. */
+void use_peer_memory(bool use);
+
+/* Groups of another kind, made before the threads begin; `end` follows when the groups are
+ * destroyed, and may be NULL. */
+void make_groups_with(void (*make)(restride_group *groups[], int size), void (*end)(int size));
+
 /* The next message that process `rank` begins fails after so many; -1: none does. */
 void fail_message(int rank, int after);
 

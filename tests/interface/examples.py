@@ -3,7 +3,7 @@
 
 An example is the first indented block of a header's first comment. It becomes the body of main(), behind what SETUP has
 for the header. A compiler that is "" or ends with NOTFOUND, and a device that is not there, leave their examples out; the
-last line says which. EMULATED is a folder with a driver that stands in for CUDA's, or "". MPI is its compiler of C.
+last line says which. EMULATED is a folder with a driver and an NCCL that stand in for CUDA's, or "". MPI is its compiler of C.
 """
 import os
 import pathlib
@@ -58,12 +58,24 @@ SETUP = {
         return 77;
 """,
 }
+SETUP["nccl.h"] = """
+    void *context, *stream = NULL, *communicator;
+    int device;
+    if (cuInit(0) != 0 || cuDeviceGet(&device, 0) != 0 || cuDevicePrimaryCtxRetain(&context, device) != 0 ||
+        cuCtxSetCurrent(context) != 0 || ncclCommInitAll(&communicator, 1, NULL) != 0)
+        return 77;
+"""
 DECLARATIONS = {
     "cuda.h": """
 int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
 int cuMemAlloc_v2(uintptr_t *, size_t), cuStreamSynchronize(void *);
 """,
 }
+DECLARATIONS["nccl.h"] = """#include <restride/cuda.h>
+int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
+int ncclCommInitAll(void **, int, const int *), ncclCommDestroy(void *);
+"""
+FOR_CUDA = ("cuda.h", "nccl.h")
 FOR_OPENCL = ("opencl.h", "irregular_device.h", "transfer.h")
 
 
@@ -120,14 +132,16 @@ def build(header, folder):
         command += ["-lOpenCL"]
     if header.name == "mpi.h":
         command += [mpi_library, f"-Wl,-rpath,{os.path.dirname(mpi_library)}"]
-    if header.name == "cuda.h":
+    if header.name in FOR_CUDA:
         command += [f"-L{emulated}", "-l:libcuda.so.1"]
+    if header.name == "nccl.h":
+        command += ["-l:libnccl.so.2"]
     return subprocess.run(command, text=True, stderr=subprocess.STDOUT, stdout=subprocess.PIPE)
 
 
 def run(header, folder):
     environment = dict(os.environ, RESTRIDE_WISDOM=str(folder / "wisdom.json"), XDG_CACHE_HOME=str(folder))
-    if header.name == "cuda.h":
+    if header.name in FOR_CUDA:
         environment.update(LD_LIBRARY_PATH=emulated, EMULATED_FOLDER=emulated)
     return subprocess.run([folder / "example"], text=True, stderr=subprocess.STDOUT, stdout=subprocess.PIPE,
                           env=environment, timeout=120)
@@ -138,7 +152,7 @@ def check(header):
     if not example_of(header):
         return "does not open with an example"
     compiler = compiler_of(header)
-    if compiler == "" or compiler.endswith("NOTFOUND") or (header.name == "cuda.h" and not emulated):
+    if compiler == "" or compiler.endswith("NOTFOUND") or (header.name in FOR_CUDA and not emulated):
         return None
     if header.name in FOR_OPENCL and b"restride_engine_create_opencl" not in library.read_bytes():
         return None

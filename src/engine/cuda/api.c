@@ -50,12 +50,17 @@ static const entry driver_entries[] = {
     DRIVER(cuStreamCreate, "cuStreamCreate"),
     DRIVER(cuStreamDestroy, "cuStreamDestroy_v2"),
     DRIVER(cuStreamSynchronize, "cuStreamSynchronize"),
+    DRIVER(cuStreamWaitEvent, "cuStreamWaitEvent"),
     DRIVER(cuStreamGetCtx, "cuStreamGetCtx"),
     DRIVER(cuEventCreate, "cuEventCreate"),
     DRIVER(cuEventRecord, "cuEventRecord"),
+    DRIVER(cuEventQuery, "cuEventQuery"),
     DRIVER(cuEventSynchronize, "cuEventSynchronize"),
     DRIVER(cuEventDestroy, "cuEventDestroy_v2"),
     DRIVER(cuMemGetAddressRange, "cuMemGetAddressRange_v2"),
+    DRIVER(cuIpcGetMemHandle, "cuIpcGetMemHandle"),
+    DRIVER(cuIpcOpenMemHandle, "cuIpcOpenMemHandle_v2"),
+    DRIVER(cuIpcCloseMemHandle, "cuIpcCloseMemHandle"),
 };
 
 #define COMPILER(function)                                                                         \

@@ -20,6 +20,11 @@ typedef struct CUstream_st *rs_cuda_stream;
 typedef struct CUevent_st *rs_cuda_event;
 typedef uintptr_t rs_cuda_pointer; /* CUdeviceptr */
 
+/* CUipcMemHandle: memory of a device, for another process. */
+typedef struct {
+    char reserved[64];
+} rs_cuda_handle;
+
 /* CUDA_MEMCPY2D: rows of a side that lie `pitch` bytes apart. */
 typedef struct {
     size_t x_bytes;
@@ -60,7 +65,9 @@ enum {
     RS_CUDA_MEMORY_HOST = 1,
     RS_CUDA_MEMORY_DEVICE = 2,
     RS_CUDA_STREAM_NON_BLOCKING = 1,
-    RS_CUDA_EVENT_DISABLE_TIMING = 2
+    RS_CUDA_EVENT_DISABLE_TIMING = 2,
+    RS_CUDA_IPC_LAZY_PEER_ACCESS = 1,
+    RS_CUDA_NOT_READY = 600
 };
 
 typedef struct {
@@ -110,13 +117,19 @@ typedef struct {
     rs_cuda_result (*cuStreamCreate)(rs_cuda_stream *stream, unsigned flags);
     rs_cuda_result (*cuStreamDestroy)(rs_cuda_stream stream);
     rs_cuda_result (*cuStreamSynchronize)(rs_cuda_stream stream);
+    rs_cuda_result (*cuStreamWaitEvent)(rs_cuda_stream stream, rs_cuda_event event, unsigned flags);
     rs_cuda_result (*cuStreamGetCtx)(rs_cuda_stream stream, rs_cuda_context *context);
     rs_cuda_result (*cuEventCreate)(rs_cuda_event *event, unsigned flags);
     rs_cuda_result (*cuEventRecord)(rs_cuda_event event, rs_cuda_stream stream);
+    rs_cuda_result (*cuEventQuery)(rs_cuda_event event);
     rs_cuda_result (*cuEventSynchronize)(rs_cuda_event event);
     rs_cuda_result (*cuEventDestroy)(rs_cuda_event event);
     rs_cuda_result (*cuMemGetAddressRange)(rs_cuda_pointer *base, size_t *size,
                                            rs_cuda_pointer pointer);
+    rs_cuda_result (*cuIpcGetMemHandle)(rs_cuda_handle *handle, rs_cuda_pointer pointer);
+    rs_cuda_result (*cuIpcOpenMemHandle)(rs_cuda_pointer *pointer, rs_cuda_handle handle,
+                                         unsigned flags);
+    rs_cuda_result (*cuIpcCloseMemHandle)(rs_cuda_pointer pointer);
 } rs_cuda_driver;
 
 typedef struct rs_nvrtc_program_struct *rs_nvrtc_program;

@@ -49,6 +49,7 @@ typedef struct {
 extern const rs_device_operations rs_cuda_device_operations;
 
 extern const rs_transfer_operations rs_cuda_transfer;
+extern const rs_peer_operations rs_cuda_peer;
 extern const rs_engine_operations rs_cuda_operations;
 
 enum { RS_CUDA_RESERVED_BYTES = 1024 }; /* of a block's shared memory, for the driver */

@@ -542,6 +542,7 @@ const rs_engine_operations rs_cuda_operations = {
     .describe_stage = describe_stage,
     .describe_device = describe_device,
     .transfer = &rs_cuda_transfer,
+    .peer = &rs_cuda_peer,
     .enter = enter_device,
     .leave = leave_device,
     .destroy_stage = destroy_stage,

@@ -9,6 +9,7 @@ enum { CANARY_BYTES = 4096, CANARY = 0x5c };
 
 static struct {
     int (*init)(unsigned flags);
+    int (*device_count)(int *count);
     int (*device_get)(int *device, int ordinal);
     int (*device_name)(char *name, int length, int device);
     int (*context_retain)(void **context, int device);
@@ -31,10 +32,17 @@ static bool find(void *library, const char *symbol, void *function)
 
 bool cuda_device_open(void)
 {
+    return cuda_device_open_number(0);
+}
+
+bool cuda_device_open_number(int number)
+{
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     int device;
+    int count;
     void *context;
     return library != NULL && find(library, "cuInit", &cuda.init) &&
+           find(library, "cuDeviceGetCount", &cuda.device_count) &&
            find(library, "cuDeviceGet", &cuda.device_get) &&
            find(library, "cuDeviceGetName", &cuda.device_name) &&
            find(library, "cuDevicePrimaryCtxRetain", &cuda.context_retain) &&
@@ -44,7 +52,8 @@ bool cuda_device_open(void)
            find(library, "cuMemFree_v2", &cuda.release) &&
            find(library, "cuMemcpyHtoD_v2", &cuda.upload) &&
            find(library, "cuMemcpyDtoH_v2", &cuda.download) && cuda.init(0) == 0 &&
-           cuda.device_get(&device, 0) == 0 &&
+           cuda.device_count(&count) == 0 && count > 0 &&
+           cuda.device_get(&device, number % count) == 0 &&
            cuda.device_name(name, (int)sizeof name, device) == 0 &&
            cuda.context_retain(&context, device) == 0 && cuda.context_set(context) == 0;
 }

@@ -9,6 +9,8 @@
 
 /* Makes the first device's context current; false when there is none. */
 bool cuda_device_open(void);
+/* The same for another one; numbers begin again behind the last device. */
+bool cuda_device_open_number(int number);
 bool cuda_device_emulated(void);
 
 /* Memory with `bytes` bytes and canaries around them; ends the test when there is none left. */

@@ -1,6 +1,6 @@
 /*
  * A CUDA driver for the tests, as libcuda.so.1: one small device whose threads are coroutines
- * (grid.c). "Device memory" is the process's own, with canaries around it. Modules are shared
+ * (grid.c). Its memory is the process's own (memory.c). Modules are shared
  * libraries that the emulated compiler (compiler.c) made.
  *
  * The environment says what goes wrong:
@@ -8,8 +8,10 @@
  *     EMULATED_FAIL=NAME:N       its N-th call does, counted from when this value is first seen;
  *                                emulated_has_failed() says whether it came to it
  *     EMULATED_CAPABILITY=MAJOR  compute capability, 9 by default
- * EMULATED_LOG=FILE gets a line for each call.
+ * EMULATED_LOG=FILE gets a line for each call. With EMULATED_SHARED set, other processes can open
+ * handles of its memory.
  */
+#include "driver.h"
 #include "failing.h"
 #include "grid.h"
 
@@ -33,16 +35,10 @@ enum {
     SHARED_BYTES_A_BLOCK = 60 << 10,
 #endif
     RESERVED_BYTES = 1024,
-    MOST_THREADS = 2048, /* of a multiprocessor */
-    MEMORY_BYTES = 1 << 30,
-    CANARY_BYTES = 256,
-    CANARY = 0xa5
+    MOST_THREADS = 2048 /* of a multiprocessor */
 };
 
-typedef int result;
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, UNKNOWN = 999 };
-
-static bool fails(const char *name)
+bool emulated_fails(const char *name)
 {
     const char *log = getenv("EMULATED_LOG");
     FILE *file = log == NULL ? NULL : fopen(log, "a");
@@ -52,12 +48,6 @@ static bool fails(const char *name)
     }
     return failing_now(name);
 }
-
-#define MAY_FAIL()                                                                                 \
-    if (fails(__func__))                                                                           \
-    return UNKNOWN
-
-#define EXPORT __attribute__((visibility("default"))) result
 
 EXPORT cuGetErrorName(result code, const char **name);
 EXPORT cuInit(unsigned flags);
@@ -82,15 +72,9 @@ EXPORT cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsign
 EXPORT cuLaunchCooperativeKernel(void *function, unsigned x, unsigned y, unsigned z,
                                  unsigned threads, unsigned ty, unsigned tz, unsigned shared,
                                  void *stream, void **arguments);
-EXPORT cuMemAlloc_v2(uintptr_t *pointer, size_t bytes);
-EXPORT cuMemFree_v2(uintptr_t pointer);
-EXPORT cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes);
-EXPORT cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes);
 EXPORT cuDevicePrimaryCtxRetain(void **context, int device);
 EXPORT cuCtxSetCurrent(void *context);
 EXPORT cuCtxSynchronize(void);
-EXPORT cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer);
-EXPORT cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer);
 EXPORT cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
 EXPORT cuMemFreeHost(void *pointer);
 EXPORT cuMemcpyHtoDAsync_v2(uintptr_t target, const void *source, size_t bytes, void *stream);
@@ -104,6 +88,8 @@ EXPORT cuStreamSynchronize(void *stream);
 EXPORT cuStreamGetCtx(void *stream, void **context);
 EXPORT cuEventCreate(void **event, unsigned flags);
 EXPORT cuEventRecord(void *event, void *stream);
+EXPORT cuStreamWaitEvent(void *stream, void *event, unsigned flags);
+EXPORT cuEventQuery(void *event);
 EXPORT cuEventSynchronize(void *event);
 EXPORT cuEventDestroy_v2(void *event);
 
@@ -223,111 +209,12 @@ result cuCtxGetDevice(int *device)
     return SUCCESS;
 }
 
-/* ---- memory ---- */
-
-typedef struct allocation {
-    struct allocation *next;
-    unsigned char *bytes;
-    size_t size;
-} allocation;
-static allocation *allocations;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these, and of the one grid */
-
-result cuMemAlloc_v2(uintptr_t *pointer, size_t bytes)
-{
-    if (fails(__func__) || bytes > MEMORY_BYTES)
-        return OUT_OF_MEMORY;
-    allocation *made = malloc(sizeof *made);
-    if (made == NULL || posix_memalign((void **)&made->bytes, 256, bytes + 2 * CANARY_BYTES) != 0)
-        return OUT_OF_MEMORY;
-    memset(made->bytes, CANARY, bytes + 2 * CANARY_BYTES);
-    made->size = bytes;
-    pthread_mutex_lock(&lock);
-    made->next = allocations;
-    allocations = made;
-    pthread_mutex_unlock(&lock);
-    *pointer = (uintptr_t)made->bytes + CANARY_BYTES;
-    return SUCCESS;
-}
-
-static void check_canaries(const allocation *a)
-{
-    for (size_t i = 0; i < CANARY_BYTES; i++)
-        if (a->bytes[i] != CANARY || a->bytes[CANARY_BYTES + a->size + i] != CANARY) {
-            fprintf(stderr, "emulated device: a kernel wrote beside %zu bytes\n", a->size);
-            abort();
-        }
-}
-
-result cuMemFree_v2(uintptr_t pointer)
-{
-    allocation *gone = NULL;
-    pthread_mutex_lock(&lock);
-    for (allocation **link = &allocations; gone == NULL && *link != NULL;)
-        if ((uintptr_t)(*link)->bytes + CANARY_BYTES == pointer) {
-            gone = *link;
-            *link = gone->next;
-        } else {
-            link = &(*link)->next;
-        }
-    pthread_mutex_unlock(&lock);
-    if (gone == NULL)
-        return INVALID_VALUE;
-    check_canaries(gone);
-    free(gone->bytes);
-    free(gone);
-    return SUCCESS;
-}
-
-result cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes)
-{
-    MAY_FAIL();
-    memcpy((void *)target, source, bytes);
-    return SUCCESS;
-}
-
-result cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes)
-{
-    memcpy(target, (const void *)source, bytes);
-    return SUCCESS;
-}
-
-/* The device's number, of all that may be asked. */
-result cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer)
-{
-    uintptr_t base;
-    size_t size;
-    result code = cuMemGetAddressRange_v2(&base, &size, pointer);
-    enum { DEVICE_ORDINAL = 9 };
-    if (code != SUCCESS || attribute != DEVICE_ORDINAL)
-        return INVALID_VALUE;
-    *(int *)value = 0;
-    return SUCCESS;
-}
-
-result cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer)
-{
-    MAY_FAIL();
-    result code = INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    for (const allocation *a = allocations; code != SUCCESS && a != NULL; a = a->next) {
-        uintptr_t start = (uintptr_t)a->bytes + CANARY_BYTES;
-        if (pointer < start || pointer >= start + a->size)
-            continue;
-        *base = start;
-        *size = a->size;
-        code = SUCCESS;
-    }
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
 /* ---- streams: every command is done when its call returns ---- */
 
 result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     (void)flags;
-    *pointer = fails(__func__) ? NULL : malloc(bytes);
+    *pointer = emulated_fails(__func__) ? NULL : malloc(bytes);
     return *pointer == NULL ? OUT_OF_MEMORY : SUCCESS;
 }
 
@@ -450,6 +337,22 @@ result cuEventRecord(void *event, void *stream)
     return SUCCESS;
 }
 
+result cuEventQuery(void *event)
+{
+    (void)event;
+    MAY_FAIL();
+    return SUCCESS;
+}
+
+result cuStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    (void)stream;
+    (void)event;
+    (void)flags;
+    MAY_FAIL();
+    return SUCCESS;
+}
+
 result cuEventSynchronize(void *event)
 {
     (void)event;
@@ -558,10 +461,10 @@ static result launch(function *f, unsigned blocks, unsigned second_blocks, unsig
     if ((int)shared > f->most_shared || blocks == 0 || second_blocks == 0 || threads_each == 0)
         return INVALID_VALUE;
     const emulated_grid grid = {blocks, second_blocks, threads_each, shared, together};
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* there is one grid */
     pthread_mutex_lock(&lock);
     emulated_run(f->code, f->running, &grid, arguments);
-    for (const allocation *a = allocations; a != NULL; a = a->next)
-        check_canaries(a);
+    emulated_check_memory();
     pthread_mutex_unlock(&lock);
     return SUCCESS;
 }

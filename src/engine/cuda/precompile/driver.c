@@ -48,6 +48,11 @@ DONE(cuStreamSynchronize)
 DONE(cuEventRecord)
 DONE(cuEventSynchronize)
 DONE(cuEventDestroy_v2)
+DONE(cuEventQuery)
+DONE(cuStreamWaitEvent)
+DONE(cuIpcGetMemHandle)
+DONE(cuIpcOpenMemHandle_v2)
+DONE(cuIpcCloseMemHandle)
 
 /* NVRTC asks the driver too, and does without one that has no device. */
 #define NONE(name)                                                                                 \
