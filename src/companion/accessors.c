@@ -326,8 +326,7 @@ static void write_class(rs_text *text, const rs_syntax *tree, const rs_syntax_ty
                    "    typedef restride_element<%s, restride_record, P, O> restride_base;\n",
                    name, name, record, record, name);
     rs_text_format(text, "    static constexpr bool restride_copies = %s;\n",
-                   rs_members_are_copied(tree, of) ? "true"
-                                                   : "__is_trivially_copyable(restride_record)");
+                   rs_members_are_copied(of) ? "true" : "__is_trivially_copyable(restride_record)");
     for (size_t i = 0; i < members->count; i++) {
         const rs_companion_member *member = &members->members[i];
         rs_text nested = RS_TEXT_EMPTY;

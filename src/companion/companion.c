@@ -68,6 +68,23 @@ static bool is_kernel(const rs_syntax_declaration *of)
            of->body != NULL;
 }
 
+/* Templates that nothing launches or names have no types. */
+static restride_status find_templates(const making *at)
+{
+    for (size_t i = 0; i < at->tree->declaration_count; i++) {
+        const rs_syntax_declaration *of = at->tree->declarations[i];
+        const size_t known = at->companion->kernel_count;
+        if (of->kind != RS_DECLARATION_TEMPLATE || !of->is_kernel)
+            continue;
+        rs_companion_kernel *kernel = find_kernel(at, of);
+        if (kernel == NULL)
+            return rs_fail_memory("a companion");
+        if (at->companion->kernel_count > known)
+            kernel->reason = "no instance of this template is launched or named here";
+    }
+    return RESTRIDE_OK;
+}
+
 static restride_status find_kernels(making *at, rs_companion_refuses *refuses, void *context)
 {
     for (size_t i = 0; i < at->tree->declaration_count; i++) {
@@ -89,15 +106,17 @@ static restride_status find_kernels(making *at, rs_companion_refuses *refuses, v
             if (refuses != NULL && (kernel->transformed & bit) == 0)
                 unwanted = refuses(context, of, argument);
             kernel->transformed |= bit;
-            if (unwanted != NULL)
+            if (argument->name[0] == '\0')
+                keep(kernel, bit, argument->range, "it has no name", "");
+            else if (unwanted != NULL)
                 keep(kernel, bit, argument->range, unwanted, "");
             else if (argument->type->of->is_volatile)
                 keep(kernel, bit, argument->range, "its elements are volatile", "");
             else if (!rs_companion_record_is_known(at->tree, argument->type->of->plain, &why))
-                keep(kernel, bit, argument->range, "the structure cannot be taken apart: ", why);
+                keep(kernel, bit, argument->range, "its structure ", why);
         }
     }
-    return RESTRIDE_OK;
+    return find_templates(at);
 }
 
 /* Parameters of an instance: others of the template may have numbers there. */

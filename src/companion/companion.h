@@ -27,7 +27,8 @@
 /* A kernel of the source, a template with all its instances. */
 typedef struct {
     const rs_syntax_declaration *kernel; /* the first instance, or the kernel itself */
-    uint64_t found;                      /* which parameters are arrays of structures */
+    const char *reason; /* why all of it is kept: of a template without an instance; or NULL */
+    uint64_t found;     /* which parameters are arrays of structures */
     uint64_t transformed;
     struct rs_companion_reason {
         rs_syntax_range range;

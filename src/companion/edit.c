@@ -2,6 +2,7 @@
 #include "companion/copies.h"
 
 #include "companion/edit.h"
+#include "companion/members.h"
 #include "source/words.h"
 
 #include <stdarg.h>
@@ -72,6 +73,18 @@ static const rs_syntax_node *written(const rs_syntax_node *node)
     return node;
 }
 
+/* Whether a place, or what a pointer leads to, is copied as a whole by its bytes. */
+static bool check_copies(rs_companion_editing *at, const rs_syntax_node *node)
+{
+    const rs_syntax_type *type = node->type;
+    if (shape_of(at, node).shape == RS_SHAPE_POINTER && type != NULL)
+        type = type->of;
+    if (type == NULL || !rs_members_have_own_copies(type))
+        return true;
+    rs_companion_fail(at, shape_of(at, node).arguments, node->range, RS_FACT_OWN_COPIES);
+    return false;
+}
+
 static const char value_of[] = ".get()";
 static const char copy_of[] = ".restride_copy().lvalue()"; /* where a reference is asked for */
 
@@ -82,9 +95,12 @@ static void read_value(rs_companion_editing *at, const rs_syntax_node *node, con
     const rs_syntax_node *text = written(node);
     const rs_fact_element element = shape_of(at, node);
     if (!rs_companion_is_text(at, text->range)) {
-        rs_companion_fail(at, element.arguments, node->range, "a macro's text reads an element");
+        rs_companion_fail(at, element.arguments, node->range,
+                          "an element is used in a macro's text");
         return;
     }
+    if (!check_copies(at, node))
+        return;
     /* Between its sides and the value no text can stand without a change of what is assigned. */
     if (text->kind == RS_NODE_CALL && strncmp(text->declaration->name, "operator", 8) == 0) {
         rs_companion_fail(at, element.arguments, node->range,
@@ -105,7 +121,8 @@ static void read_value(rs_companion_editing *at, const rs_syntax_node *node, con
     }
     size_t arrow = rs_blanks_skip(at->file->text, at->file->size, text->range.end);
     if (arrow + 2 > at->file->size || memcmp(at->file->text + arrow, "->", 2) != 0)
-        rs_companion_fail(at, element.arguments, node->range, "a macro's text reads an element");
+        rs_companion_fail(at, element.arguments, node->range,
+                          "an element is used in a macro's text");
     else
         rs_companion_edit(at, text->range.end, arrow + 2, ")%s.", read);
 }
@@ -129,7 +146,7 @@ static void rename_call(rs_companion_editing *at, const rs_syntax_node *node,
         rs_companion_edit(at, word + length, word + length, "%s", suffix);
     else
         rs_companion_fail(at, rs_fact_node_shape(at->frame, node).arguments | ~UINT64_C(0),
-                          node->range, "a macro's text calls a function that must be copied");
+                          node->range, "an element is used in a macro's text");
 }
 
 static const char *suffix_of(const rs_companion_copies *copies, const rs_fact_frame *frame);
@@ -145,7 +162,7 @@ static void make_const(rs_companion_editing *at, const rs_syntax_node *node,
         return;
     if (!rs_companion_is_text(at, text->range)) {
         rs_companion_fail(at, shape_of(at, node).arguments, node->range,
-                          "a macro's text gives an element to a function");
+                          "an element is used in a macro's text");
         return;
     }
     rs_companion_edit(at, text->range.begin, text->range.begin, "restride_const(");
@@ -211,7 +228,7 @@ static void edit_this(rs_companion_editing *at, const rs_syntax_node *node)
     size_t arrow = rs_blanks_skip(at->file->text, at->file->size, end);
     if (!rs_companion_is_text(at, node->range) || !rs_companion_is_text(at, object->range)) {
         rs_companion_fail(at, at->frame->object.arguments, node->range,
-                          "a macro's text names a member");
+                          "an element is used in a macro's text");
     } else if (begin == end) {
         rs_companion_edit(at, node->range.begin, node->range.begin, "restride_this.");
     } else if (arrow + 2 <= at->file->size && memcmp(at->file->text + arrow, "->", 2) == 0) {
@@ -234,7 +251,9 @@ static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
             call_method(at, node, suffix_of(at->copies, entered));
             return;
         }
-        if (is_record(object) && !is_assignment)
+        if (is_record(object) && is_assignment)
+            check_copies(at, node->children[0]);
+        else if (is_record(object))
             read_value(at, node->children[0], copy_of, false);
         if (object.shape == RS_SHAPE_POINTER)
             read_value(at, node->children[0], copy_of, true);
@@ -393,6 +412,26 @@ static void wrap_call(rs_companion_editing *at, const rs_syntax_node *node)
     free(given);
 }
 
+/* A method's copy stands behind its class, and gets a reference to an element of that class. */
+static void check_method(rs_companion_editing *at, const rs_fact_elements *facts)
+{
+    const rs_syntax_declaration *method = at->frame->function, *kernel = facts->kernel;
+    const size_t name = method->name_range.begin, length = rs_companion_class_length(method);
+    bool is_of_element = false;
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const rs_syntax_type *type = kernel->parameters[i]->type;
+        is_of_element |= facts->frames[0]->parameters[i].shape == RS_SHAPE_POINTER &&
+                         strlen(type->of->plain->name) == length &&
+                         strncmp(type->of->plain->name, method->qualified, length) == 0;
+    }
+    if (!is_of_element)
+        rs_companion_fail(at, at->frame->object.arguments, method->range,
+                          "a method of a base class may change an element");
+    else if (name > 0 && at->file->text[name - 1] == ':')
+        rs_companion_fail(at, at->frame->object.arguments, method->range,
+                          "a method that may change an element is defined outside its class");
+}
+
 static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_elements *facts,
                                   const rs_fact_frame *frame, rs_edits *edits, char *form,
                                   rs_companion_problem *problem)
@@ -415,6 +454,8 @@ static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_ele
         return RESTRIDE_OK;
     }
     at.file = &facts->tree->files[name.file];
+    if (frame->object.shape != RS_SHAPE_NONE)
+        check_method(&at, facts);
     rs_companion_check_macros(&at, function->is_method || at.file_index != copies->main_file);
     edit_node(&at, function->body, false);
     rs_companion_retype_parameters(&at, function == facts->kernel);

@@ -199,6 +199,9 @@ void rs_members_read(rs_companion_members *members, const rs_syntax_type *record
     if (type->declaration->is_union)
         refuse(members, "is a union");
     read_record(members, type->declaration, 0, NULL, 0);
+    for (size_t i = 0; i < members->count; i++)
+        if (members->members[i].align > (size_t)type->align)
+            refuse(members, "is packed: its array may begin anywhere");
     if (members->count == 0)
         refuse(members, "has no members");
 }
@@ -220,35 +223,22 @@ bool rs_member_is_apart(const rs_syntax_type *type)
     return apart;
 }
 
-/* Whether a function of a record takes part in copies of it. */
-static bool copies(const rs_syntax_declaration *function, const rs_syntax_declaration *record)
-{
-    if (function->parent != record || function->is_implicit)
-        return false;
-    if (function->is_destructor)
-        return true;
-    const bool assigns = strcmp(function->name, "operator=") == 0;
-    return (function->is_constructor || assigns) && function->parameter_count > 0 &&
-           function->parameters[0]->type->kind == RS_TYPE_REFERENCE;
-}
-
-static bool has_copies(const rs_syntax *tree, const rs_syntax_type *type, int depth)
+static bool has_own_copies(const rs_syntax_type *type, int depth)
 {
     const rs_syntax_declaration *record = type->declaration;
     if (type->kind != RS_TYPE_RECORD || record->is_system)
         return false;
-    if (depth > MOST_DEPTH || record->is_instance) /* whose methods may not have been met */
-        return true;
-    for (size_t i = 0; i < tree->declaration_count; i++)
-        if (copies(tree->declarations[i], record))
-            return true;
-    for (size_t i = 0; i < record->base_count; i++)
-        if (has_copies(tree, record->bases[i].type->plain, depth + 1))
-            return true;
-    for (size_t i = 0; i < record->field_count; i++)
-        if (has_copies(tree, rs_member_entry(record->fields[i]->type)->plain, depth + 1))
-            return true;
-    return false;
+    bool has = record->has_own_copies || depth > MOST_DEPTH;
+    for (size_t i = 0; i < record->base_count && !has; i++)
+        has = has_own_copies(record->bases[i].type->plain, depth + 1);
+    for (size_t i = 0; i < record->field_count && !has; i++)
+        has = has_own_copies(rs_member_entry(record->fields[i]->type)->plain, depth + 1);
+    return has;
+}
+
+bool rs_members_have_own_copies(const rs_syntax_type *record)
+{
+    return has_own_copies(record->plain, 0);
 }
 
 static bool has_toolkit(const rs_syntax_type *type)
@@ -264,7 +254,7 @@ static bool has_toolkit(const rs_syntax_type *type)
     return has;
 }
 
-bool rs_members_are_copied(const rs_syntax *tree, const rs_syntax_type *record)
+bool rs_members_are_copied(const rs_syntax_type *record)
 {
-    return has_toolkit(record->plain) && !has_copies(tree, record->plain, 0);
+    return has_toolkit(record->plain) && !has_own_copies(record->plain, 0);
 }

@@ -37,7 +37,10 @@ bool rs_member_is_apart(const rs_syntax_type *type);
 
 /* Whether a record that C++ does not call trivially copyable is copied by its bytes all the same:
  * only toolkit's classes in it (half2) have code for copies. False where that is not certain. */
-bool rs_members_are_copied(const rs_syntax *tree, const rs_syntax_type *record);
+bool rs_members_are_copied(const rs_syntax_type *record);
+
+/* Whether a record, or a part of it, says itself how it is copied, assigned to or destroyed. */
+bool rs_members_have_own_copies(const rs_syntax_type *record);
 
 /* What an array, also of arrays, consists of. */
 const rs_syntax_type *rs_member_entry(const rs_syntax_type *type);

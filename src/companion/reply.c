@@ -171,6 +171,8 @@ static restride_status add_kernel(const replying *at, const rs_companion_kernel 
     if (entry == NULL || json_array_append_new(kernels, entry) != 0)
         return rs_fail_memory("the rewriter's reply");
     restride_status status = RESTRIDE_OK;
+    if (kernel->reason != NULL)
+        status = put_place(at, entry, kernel->kernel->name_range, kernel->reason);
     if (kernel->transformed != 0)
         status = put(entry, "second", json_sprintf("%s__asta", kernel->kernel->name));
     for (size_t i = 0; i < 64 && status == RESTRIDE_OK; i++) {

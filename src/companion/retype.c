@@ -109,14 +109,44 @@ static void retype_kernel_parameter(rs_companion_editing *at, const rs_syntax_de
     if (!type.is_known || type.element[0] == '\0')
         name_type(at, of, &type);
     if (!type.is_known || type.element[0] == '\0' || !rs_companion_is_text(at, of->name_range)) {
-        rs_companion_fail(at, arguments, of->range, "the words of a parameter's type");
+        rs_companion_fail(at, arguments, of->range,
+                          "this type is written in a way that cannot be changed");
         return;
     }
-    if (of->range.end > of->name_range.end) /* an array */
-        rs_companion_edit(at, of->name_range.end, of->name_range.end, "__");
     rs_text_format(&head->extents, ", restride_extent %s__extent", of->name);
     rs_text_format(&head->pointers, " %srestride_pointer<%s, restride_F> %s(%s__, %s__extent);",
                    type.is_const ? "const " : "", type.element, of->name, of->name, of->name);
+}
+
+/* Where a parameter's default begins, or its end. */
+static size_t default_begin(const rs_syntax_file *file, const rs_syntax_declaration *of)
+{
+    size_t at = of->name[0] == '\0' ? of->range.begin : of->name_range.end;
+    int depth = 0; /* below 0 behind a name in parentheses */
+    while (at < of->range.end) {
+        const size_t next = rs_blanks_skip(file->text, of->range.end, at);
+        if (next >= of->range.end)
+            break;
+        if (depth <= 0 && file->text[next] == '=')
+            return at;
+        depth += strchr("([{", file->text[next]) != NULL;
+        depth -= strchr(")]}", file->text[next]) != NULL;
+        at = rs_word_skip(file->text, of->range.end, next);
+    }
+    return of->range.end;
+}
+
+/* What stands behind a parameter's name, and behind all of it in place of its default: extents
+ * follow, which have none. */
+static void end_kernel_parameter(rs_companion_editing *at, const rs_syntax_declaration *of,
+                                 const char *suffix, const char *extents)
+{
+    const size_t end = default_begin(at->file, of), name = of->name_range.end;
+    const bool is_array = of->name[0] != '\0' && end > name;
+    if (is_array && suffix[0] != '\0')
+        rs_companion_edit(at, name, name, "%s", suffix);
+    if ((!is_array && suffix[0] != '\0') || extents[0] != '\0' || end < of->range.end)
+        rs_companion_edit(at, end, of->range.end, "%s%s", is_array ? "" : suffix, extents);
 }
 
 static void retype_kernel(rs_companion_editing *at)
@@ -124,26 +154,23 @@ static void retype_kernel(rs_companion_editing *at)
     const rs_syntax_declaration *function = at->frame->function, *of = NULL;
     const rs_syntax_range body = function->body->range;
     kernel_head head = {RS_TEXT_EMPTY, RS_TEXT_EMPTY};
-    bool is_last = false;
     for (size_t i = 0; i < function->parameter_count; i++) {
         of = function->parameters[i];
-        is_last = at->frame->parameters[i].shape == RS_SHAPE_POINTER && of->name[0] != '\0' &&
-                  of->range.end == of->name_range.end;
-        if (at->frame->parameters[i].shape != RS_SHAPE_POINTER)
-            continue;
-        retype_kernel_parameter(at, of, &head);
-        if (is_last && i + 1 < function->parameter_count)
-            rs_companion_edit(at, of->range.end, of->range.end, "__");
+        if (at->frame->parameters[i].shape == RS_SHAPE_POINTER)
+            retype_kernel_parameter(at, of, &head);
     }
-    if (of == NULL || head.pointers.size == 0)
-        return;
-    if (!rs_companion_is_text(at, of->range) || !rs_companion_is_text(at, body)) {
-        rs_companion_fail(at, ~UINT64_C(0), function->range, "the kernel is a macro's text");
-    } else {
-        rs_companion_edit(at, of->range.end, of->range.end, "%s%s", is_last ? "__" : "",
-                          head.extents.data);
+    bool is_text = of != NULL && rs_companion_is_text(at, body);
+    for (size_t i = 0; i < function->parameter_count; i++)
+        is_text &= rs_companion_is_text(at, function->parameters[i]->range);
+    if (!is_text)
+        rs_companion_fail(at, ~UINT64_C(0), function->range, "the function is a macro's text");
+    is_text &= head.pointers.size > 0;
+    for (size_t i = 0; is_text && i < function->parameter_count; i++)
+        end_kernel_parameter(at, function->parameters[i],
+                             at->frame->parameters[i].shape == RS_SHAPE_POINTER ? "__" : "",
+                             i + 1 == function->parameter_count ? head.extents.data : "");
+    if (is_text)
         rs_companion_edit(at, body.begin + 1, body.begin + 1, "%s", head.pointers.data);
-    }
     rs_text_free(&head.extents);
     rs_text_free(&head.pointers);
 }
@@ -188,7 +215,7 @@ static void retype_parameter(rs_companion_editing *at, const rs_syntax_declarati
         rs_companion_fail(at, element.arguments, of->range,
                           element.shape == RS_SHAPE_RECORD
                               ? "a member that is a structure is given to a function"
-                              : "the words of a parameter's type");
+                              : "this type is written in a way that cannot be changed");
         return;
     }
     rs_companion_edit(at, of->range.begin, end, "%srestride_%s<%s, restride_F> ",
@@ -251,7 +278,8 @@ static void retype_variable(rs_companion_editing *at, const rs_syntax_declaratio
         name_type(at, of, &type);
     }
     if (!type.is_known || type.element[0] == '\0')
-        rs_companion_fail(at, element.arguments, of->range, "the words of a variable's type");
+        rs_companion_fail(at, element.arguments, of->range,
+                          "this type is written in a way that cannot be changed");
     else
         rs_companion_edit(at, begin, name, "%s%srestride_pointer<%s, restride_F> ", before,
                           own.is_const ? "const " : "", type.element);
@@ -293,13 +321,14 @@ void rs_companion_retype_variables(rs_companion_editing *at, const rs_syntax_nod
     if (!is_text || (count > 1 && !is_alone)) {
         rs_companion_fail(at, arguments, declare->range,
                           is_text ? "several pointers are declared at once"
-                                  : "a macro's text declares a pointer to elements");
+                                  : "an element is used in a macro's text");
         return;
     }
     const size_t words = first->range.begin, words_end = shared_end(at->file, first);
     const size_t length = words_end - words;
     if (length >= TYPE_LENGTH) {
-        rs_companion_fail(at, arguments, declare->range, "the words of a variable's type");
+        rs_companion_fail(at, arguments, declare->range,
+                          "this type is written in a way that cannot be changed");
         return;
     }
     size_t behind = words;

@@ -17,6 +17,15 @@ static bool is_copy(const rs_syntax_declaration *function)
     return function != NULL && (function->is_implicit || function->is_system);
 }
 
+/* From another object of the same class. */
+static bool is_own_copy(const rs_syntax_node *node)
+{
+    const rs_syntax_declaration *function = node->declaration;
+    return function != NULL && function->parameter_count == 1 && node->child_count == 1 &&
+           function->parameters[0]->type->kind == RS_TYPE_REFERENCE && node->type != NULL &&
+           function->parameters[0]->type->of->plain == node->type->plain;
+}
+
 rs_fact_element rs_element_construct(rs_fact_elements *facts, rs_fact_frame *frame,
                                      const rs_syntax_node *node)
 {
@@ -26,7 +35,8 @@ rs_fact_element rs_element_construct(rs_fact_elements *facts, rs_fact_frame *fra
         if (seen.shape != RS_SHAPE_NONE && seen.shape != RS_SHAPE_LEAF &&
             !(is_read && node->child_count == 1 && is_copy(node->declaration)))
             rs_element_refuse(facts, seen.arguments, node->children[i]->range,
-                              "an element is given to a constructor");
+                              is_own_copy(node) ? RS_FACT_OWN_COPIES
+                                                : "an element is given to a constructor");
     }
     return none;
 }
@@ -123,9 +133,11 @@ static const char *see_argument(call *at, size_t which, rs_fact_element given)
     if (given.shape == RS_SHAPE_ARRAY)
         return "a member that is an array is given to a function";
     if (called == NULL)
-        return "an element goes to a function that is not known";
+        return "an element goes to a function through a pointer to that function";
     if (!fits(type, given))
-        return "an element goes to a function in a way that is not followed";
+        return type != NULL && type->kind == RS_TYPE_REFERENCE
+                   ? "a pointer to an element is passed by reference"
+                   : "an element goes to the \"...\" of a function";
     if (is_place_of_record(given) && type->of->is_const &&
         rs_fact_only_reads(at->facts->tree, called))
         return copy(at, which + 1, given);
@@ -166,6 +178,8 @@ static const char *see_object(call *at, rs_fact_element object)
         return "a method of a member is called in a way that is not followed";
     if (rs_fact_only_reads(at->facts->tree, at->called))
         return copy(at, 0, object);
+    if (object.shape == RS_SHAPE_RECORD)
+        return "a method may change a structure inside an element";
     if (!can_be_copied(at))
         return "a method is called on an element that it may change";
     at->object = (rs_fact_element){RS_SHAPE_POINTER, object.arguments};

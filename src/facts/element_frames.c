@@ -67,7 +67,7 @@ void rs_element_bind(rs_fact_elements *facts, rs_fact_frame *frame,
     if (!merge(facts, &frame->declarations, declaration, element))
         rs_element_refuse(
             facts, rs_fact_declaration_shape(frame, declaration).arguments | element.arguments,
-            range, "a variable that gets values of different kinds");
+            range, "a variable gets pointers of different kinds");
 }
 
 void rs_element_enter(rs_fact_elements *facts, rs_fact_frame *frame, const rs_syntax_node *call,
@@ -185,7 +185,7 @@ restride_status rs_fact_elements_read(rs_fact_elements *facts, rs_syntax *tree,
     } while (facts->has_changed && !facts->failed && ++rounds < ROUND_LIMIT);
     facts->is_final = true;
     if (rounds == ROUND_LIMIT)
-        rs_element_refuse(facts, arguments, kernel->range, "a chain of calls that is too long");
+        rs_element_refuse(facts, arguments, kernel->range, "functions call each other too deeply");
     look(facts);
     if (!facts->failed && !tree->out_of_memory)
         return RESTRIDE_OK;

@@ -55,6 +55,9 @@ typedef struct {
     const char *what; /* a construct, for a sentence */
 } rs_fact_refusal;
 
+/* What follows elements and what copies functions both say. */
+#define RS_FACT_OWN_COPIES "a structure with its own copy, assignment or destructor is copied"
+
 /* Whether a member of this type lies together; if not, it is an array or a structure. */
 typedef bool rs_fact_is_whole(const rs_syntax *tree, const rs_syntax_type *type);
 

@@ -374,7 +374,7 @@ static restride_status apply(reader *r, const option *row, const char *word, con
         break;
     case TOOLKIT:
         free(options->toolkit);
-        options->toolkit = rs_syntax_absolute(r->directory, value);
+        options->toolkit = value[0] == '\0' ? strdup("") : rs_syntax_absolute(r->directory, value);
         break;
     case HOST:
         return read_host(r, value);

@@ -11,7 +11,7 @@ typedef struct {
     rs_arguments arguments;      /* clang's, in their order */
     rs_arguments notes;
     char *standard;   /* the value of -std or -cl-std, or NULL */
-    char *toolkit;    /* the value of --cuda-path, or NULL */
+    char *toolkit;    /* the value of --cuda-path, or NULL; "": none is to be used */
     int architecture; /* 90 for sm_90: the newest that is named; 0: none */
     char feature;     /* the "a" of sm_90a, or zero */
 } rs_syntax_options;

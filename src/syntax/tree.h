@@ -144,6 +144,7 @@ struct rs_syntax_declaration {
     size_t base_count;
     bool is_polymorphic;      /* record: it has a pointer to virtual functions */
     bool is_plain;            /* record: copied as bytes are ("POD") */
+    bool has_own_copies;      /* record: copies, assignments or a destructor are not defaulted */
     bool is_bitfield;         /* field */
     long long bit_offset;     /* field; -1: unknown */
     long long bit_width;      /* bit-field */

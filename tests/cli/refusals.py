@@ -44,7 +44,9 @@ def told(row):
         file = os.path.join(folder, "k." + language)
         open(file, "w").write(source(example, language))
         command = [restride, "rewrite", file, "-o", os.devnull]
-        if example.startswith("-"):
+        if language == "cu":
+            command += ["--", "--cuda-path="]
+        elif example.startswith("-"):
             command += ["--", example]
         said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     said = said.replace(file, "")
@@ -62,18 +64,24 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
             failures.append(f"{example}\n  the page: {reason}\n  restride: {said}")
 
 plain = " ".join(page.replace("\\|", "|").split())
-for path in sorted(glob.glob(os.path.join(root, "src/rewrite/*.c"))):
-    text = re.sub(r'"\s*\n\s*"', "", open(path).read())
-    for call, sentence in re.findall(r'(\w*\(|return|[=?:,(])\s*"((?:[a-z#]|\\")(?:[^"\\\n]|\\")*)"', text):
-        if not re.match(r"(the (pointer|kernel|source|elements|structure|padding|packing|address|result|build options define)"
-                        r"|it(s)? |a (union|structure|member|part|function of|variable|macro|build|header|template|nested)|an (array|operator|object|expression)"
-                        r"|this |what |braces|something|compilers|work-items|no element|a function besides)", sentence):
-            continue
-        if call.startswith("rs_fail_memory"):
-            continue
-        first = re.split(r"%|, such as", sentence)[0].replace('\\"', '"').strip()
-        if first not in plain:
-            failures.append(f"{os.path.relpath(path, root)}: not on the page: {sentence}")
+# How the sentences of a room begin: other texts in it are not reasons.
+OPENCL = (r"(the (pointer|kernel|source|elements|structure|padding|packing|address|result|build options define)"
+          r"|it(s)? |a (union|structure|member|part|function of|variable|macro|build|header|template|nested)|an (array|operator|object|expression)"
+          r"|this |what |braces|something|compilers|work-items|no element|a function besides)")
+CUDA = r"(the|an?|its?|several|conditional|memory|instances|functions|no|has|is|nests) "
+for files, begin in (("rewrite/*.c", OPENCL), ("companion/*.c", CUDA), ("facts/element_*.c", CUDA)):
+    found = 0
+    for path in sorted(glob.glob(os.path.join(root, "src", files))):
+        text = re.sub(r'"\s*\n\s*"', "", open(path).read())
+        for call, sentence in re.findall(r'(\w*\(|return|[=?:,(])\s*"((?:[a-z#]|\\")(?:[^"\\\n]|\\")*)"', text):
+            if not re.match(begin, sentence) or call.startswith("rs_fail_memory"):
+                continue
+            found += 1
+            first = re.split(r"%|, such as", sentence)[0].replace('\\"', '"').strip(" :")
+            if first not in plain:
+                failures.append(f"{os.path.relpath(path, root)}: not on the page: {sentence}")
+    if found < 20:
+        failures.append(f"only {found} sentences were found in src/{files}")
 if len(examples) < 50:
     failures.append(f"only {len(examples)} examples were found")
 print("\n".join(failures))

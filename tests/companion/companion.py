@@ -97,7 +97,7 @@ ACCEPTED = {
 KEPT = {
     "sizeof": ("a[i].x = sizeof(*a); // HERE", "the type or the size"),
     "sizeof_in_macro": ("char buffer[BYTES(a[0])]; buffer[0] = 1; // HERE", "the type or the size"),
-    "assignment_value": ("Body t = b[i]; a[i] = a[i + 1] = t; // HERE", "value of an assignment"),
+    "assignment_value": ("a[i].inner = a[i + 1].inner = b[i].inner; // HERE", "value of an assignment"),
     "static_variable": ("a[i].id = count(a + i); // HERE", "static variable"),
     "later_overload": ("keep = norm(a[i].w[1]); // HERE", "overload"),
     "sizeof_type": ("char buffer[sizeof a[0]]; buffer[0] = 1; // HERE", "the type or the size"),
@@ -119,10 +119,14 @@ KEPT = {
     "several_copies": ("keep = less(a[i], a[change(a + i)]); // HERE", "beside an element"),
     "unknown_function": ("elsewhere(a); // HERE", "without a body"),
     "changing_method": ("a[i] += a[i]; // HERE", "method"),
+    "own_copy": ("Holder h = a[i].holder; keep = h.x; // HERE", "own copy"),
+    "own_assignment": ("a[i] = b[i]; // HERE", "own copy"),
+    "nested_method": ("a[i].inner.change(); // HERE", "structure inside an element"),
+    "outside_method": ("a[i].outside(); // HERE", "outside its class"),
     "returned": ("give(a, i)->x = 1; // HERE", "returns"),
     "from_memory": ("keep = where->x + a[i].x; // HERE", "memory holds pointers"),
     "inline_assembly": ("asm(\"\" :: \"l\"(a)); // HERE", "pointer"),
-    "volatile_place": ("volatile Body *q = a + i; q->x = 1; // HERE", "words"),
+    "volatile_place": ("volatile Body *q = a + i; q->x = 1; // HERE", "this type is written"),
 }
 
 # A header of the toolkit, with a generator of random numbers as an element.
@@ -139,7 +143,11 @@ TOOLKIT_ACCEPTED = {
 }
 
 REFUSED_HEAD = """
-struct Body { float x, y, w[4]; int id; __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } __device__ float more(float k) const { return x + k; } };
+struct Owner { int k, m[5]; Owner() = default; __device__ Owner(const Owner &o) { k = o.k; } };
+struct Inner { float x[5]; __device__ void change() { x[0] = 1; } };
+struct Holder { float x, y; Owner owner; };
+struct Body { float x, y, w[4]; int id; Inner inner; Holder holder; __device__ void outside(); __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } __device__ float more(float k) const { return x + k; } };
+__device__ void Body::outside() { x = 1; } // OUTSIDE
 __device__ float more(const Body &v, float k) { return v.x + k; }
 __device__ float less(const Body &v, const Body &w) { return v.x - w.x; }
 __device__ int change(Body *q) { q->x += 4; return 0; }
@@ -211,7 +219,7 @@ int main() {
 
 
 def kernel(name, body):
-    return "__global__ void k_%s(Body *a, const Body *b, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;\n    %s\n}\n" % (
+    return "__global__ void k_%s(Body *a = nullptr, const Body *b = nullptr, int n = 1 + (2, 3))\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;\n    %s\n}\n" % (
         name, body.replace("\\n", "\n"))
 
 
@@ -312,7 +320,8 @@ def check_refused(program, folder):
         with open(path, "w", encoding="utf-8") as file:
             file.write(source)
         one = arguments(rewrite(program, path))["k_" + name + ".a"]
-        lines = [i for i, line in enumerate(source.splitlines(), 1) if "// HERE" in line or (name in ("returned", "static_variable") and "RETURNS" in line)]
+        lines = [i for i, line in enumerate(source.splitlines(), 1) if "// HERE" in line or (name in ("returned", "static_variable") and "RETURNS" in line)
+                 or (name == "outside_method" and "OUTSIDE" in line)]
         if one["status"] != "kept" or one["line"] not in lines or not re.search(words, one["reason"]):
             wrong.append("%s: %s" % (name, one))
     if wrong:

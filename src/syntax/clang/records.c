@@ -26,12 +26,33 @@ static enum CXVisitorResult visit_field(CXCursor cursor, CXClientData data)
     return CXVisit_Continue;
 }
 
+/* Whether a function that is not defaulted takes part in copies of its class. */
+static bool copies(CXCursor cursor)
+{
+    const enum CXCursorKind kind = clang_getCursorKind(cursor);
+    if (clang_CXXMethod_isDefaulted(cursor) != 0)
+        return false;
+    if (kind == CXCursor_Constructor)
+        return clang_CXXConstructor_isCopyConstructor(cursor) != 0 ||
+               clang_CXXConstructor_isMoveConstructor(cursor) != 0;
+    if (kind != CXCursor_CXXMethod || clang_Cursor_getNumArguments(cursor) != 1)
+        return kind == CXCursor_Destructor;
+    const enum CXTypeKind given =
+        clang_getCanonicalType(clang_getCursorType(clang_Cursor_getArgument(cursor, 0))).kind;
+    CXString name = clang_getCursorSpelling(cursor);
+    const bool assigns = strcmp(clang_getCString(name), "operator=") == 0 &&
+                         (given == CXType_LValueReference || given == CXType_RValueReference);
+    clang_disposeString(name);
+    return assigns;
+}
+
 static enum CXChildVisitResult visit_member(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     (void)parent;
     visit *at = data;
     if (clang_CXXMethod_isVirtual(cursor) != 0)
         at->record->is_polymorphic = true;
+    at->record->has_own_copies |= copies(cursor);
     if (clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier)
         return CXChildVisit_Continue;
     void *bases = at->bases;
