@@ -18,6 +18,7 @@ typedef struct {
     char reserved[64];
 } ipc_handle;
 
+EXPORT cuMemGetInfo_v2(size_t *left, size_t *all);
 EXPORT cuMemAlloc_v2(uintptr_t *pointer, size_t bytes);
 EXPORT cuMemFree_v2(uintptr_t pointer);
 EXPORT cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes);
@@ -36,6 +37,14 @@ typedef struct allocation {
 } allocation;
 static allocation *allocations;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+result cuMemGetInfo_v2(size_t *left, size_t *all)
+{
+    *left = *all = MEMORY_BYTES;
+    for (const allocation *a = allocations; a != NULL; a = a->next)
+        *left -= a->size;
+    return SUCCESS;
+}
 
 static bool take_bytes(allocation *made, size_t bytes)
 {

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# usage: tools/gpu_distributed.sh [--gib N] [--cases N] [--jansson FOLDER] [--emulated FOLDER]
+# Redistributions of CUDA memory on this machine's GPUs, one or more: builds what it needs, compares random redistributions
+# with the definition, and measures a matrix by blocks of rows that becomes one by blocks of columns. Needs nvcc (for NVRTC
+# beside it), CMake and Open MPI; NCCL where there are two GPUs. The table comes last; 0: everything held.
+#   --gib N           a matrix of N GiB on each GPU (32, or 45 % of what is free)
+#   --cases N         random redistributions of each kind (150)
+#   --jansson FOLDER  with jansson.h and libjansson.so, where the system has none (.jansson)
+#   --emulated FOLDER tries the script out with the driver that the tests emulate, and small matrices
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+gib=32 cases=150 jansson=.jansson emulated=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --gib) gib=$2 && shift ;;
+    --cases) cases=$2 && shift ;;
+    --jansson) jansson=$2 && shift ;;
+    --emulated) emulated=$(realpath "$2") && shift ;;
+    *) sed -n '2,9s/^# //p' "$0" >&2 && exit 2 ;;
+    esac
+    shift
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+table=$work/table
+failed=0
+
+step() { echo "== $* (second $SECONDS)"; }
+
+# ---- libraries that are found at run time ----
+paths=$work/build/src
+if [ -n "$emulated" ]; then
+    export EMULATED_FOLDER=$emulated EMULATED_SHARED=yes XDG_CACHE_HOME=$emulated/cache
+    paths+=:$emulated gpus=1 megabytes=64
+else
+    toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
+    paths+=:$toolkit/lib64:$toolkit/targets/x86_64-linux/lib
+    while read -r folder; do paths+=:$folder; done < <(python3 - <<'END' 2>/dev/null
+import glob, os, sys
+for root in sys.path:
+    for name in ("libnccl.so.2", "libnvrtc.so.1[23]"):
+        for file in glob.glob(os.path.join(root, "nvidia", "*", "lib", name)):
+            print(os.path.dirname(file))
+END
+    )
+    export XDG_CACHE_HOME=$work/cache
+    gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
+    megabytes=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1)
+    nvidia-smi --query-gpu=name,memory.free,driver_version --format=csv,noheader | tee "$table"
+fi
+export RESTRIDE_WISDOM=
+[ "$gpus" -gt 0 ] || { echo "there is no GPU"; exit 77; }
+
+# ---- what is needed of the build ----
+step build
+if ! pkg-config --exists jansson 2>/dev/null && [ -e "$jansson/jansson.h" ]; then
+    jansson=$(realpath "$jansson")
+    mkdir -p "$work/pc"
+    printf 'Name: jansson\nDescription: JSON\nVersion: 2.14\nCflags: -I%s\nLibs: -L%s -ljansson\n' "$jansson" "$jansson" >"$work/pc/jansson.pc"
+    export PKG_CONFIG_PATH=$work/pc:${PKG_CONFIG_PATH:-} CPATH=$jansson:${CPATH:-}
+    paths+=:$jansson
+    [ -e "$jansson/libjansson.so" ] || ln -s "$(ls "$jansson"/libjansson.so.* | head -1)" "$jansson/libjansson.so"
+fi
+export LD_LIBRARY_PATH=$paths:${LD_LIBRARY_PATH:-}
+off=(TESTS EXAMPLES LAB REWRITE CONFIG OPENCL)
+options=()
+for name in "${off[@]}"; do options+=("-DRESTRIDE_$name=OFF"); done
+cmake -S . -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DRESTRIDE_CUDA_ARCHITECTURES= "${options[@]}" >"$work/log" 2>&1 &&
+    cmake --build "$work/build" --parallel "$(nproc)" --target restride_mpi >>"$work/log" 2>&1 || { tail -30 "$work/log"; exit 1; }
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Iinclude -Isrc "-L$work/build/src" "-L$work/build/src/distributed")
+libraries=(-lrestride_mpi -lrestride -ldl "-Wl,-rpath,$work/build/src:$work/build/src/distributed" "-Wl,-rpath-link,$paths")
+device=(tests/engine/cuda/cuda_buffers.c tests/engine/cuda/device.c)
+mpicc "${flags[@]}" tests/distributed/mpi_redistribute.c tests/distributed/cases.c "${device[@]}" -o "$work/redistribute" "${libraries[@]}" &&
+    mpicc "${flags[@]}" tests/distributed/measure_cuda.c tests/engine/cuda/device.c -o "$work/measure" "${libraries[@]}" || exit 1
+
+# over PROCESSES PROGRAM ARGUMENTS... : no run takes longer than two minutes.
+over() { timeout 120 tests/distributed/mpirun.sh mpirun "$@" 2>&1; }
+
+# ---- against the definition ----
+step "random redistributions"
+check() { # WAY PROCESSES
+    over "$2" "$work/redistribute" 1 "$cases" "$1" | tail -3 | tee -a "$table"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || { failed=1 && echo "$1 with $2 processes FAILED" | tee -a "$table"; }
+}
+check staged 6
+check peer 6
+[ -n "$emulated" ] || check nccl 1
+[ "$gpus" -lt 2 ] || { check peer 2 && check nccl 2; }
+
+# ---- speed ----
+# measure PROCESSES MEBIBYTES-A-PROCESS REPEATS WAY... : a square matrix, its sides a multiple of 256.
+measure() {
+    local side
+    side=$(awk -v m="$2" -v p="$1" 'BEGIN { print int(sqrt(m * 262144 * p) / 256) * 256 }')
+    over "$1" "$work/measure" "$side" "$side" "${@:3}" | tee -a "$table"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || { failed=1 && echo "$* FAILED" | tee -a "$table"; }
+}
+most=$((gib * 1024))
+if [ "$gpus" -ge 2 ]; then # a second array must fit for NCCL's exchange
+    step "speed, two GPUs"
+    [ $most -le $((megabytes * 45 / 100)) ] || most=$((megabytes * 45 / 100))
+    measure 2 2048 5 peer nccl staged parts
+    measure 2 $most 5 peer nccl parts
+    [ "$gpus" -lt 4 ] || measure 4 $((most / 2)) 5 peer nccl parts
+else
+    step "speed, one GPU"
+    [ $((2 * most)) -le $((megabytes * 80 / 100)) ] || most=$((megabytes * 40 / 100))
+    measure 2 $((megabytes < 4096 ? 1 : 1024)) $((megabytes < 4096 ? 1 : 5)) peer staged parts
+    [ -n "$emulated" ] || measure 2 $most 5 peer parts
+    [ -n "$emulated" ] || measure 1 $most 3 nccl
+fi
+step table
+cat "$table"
+[ $failed -eq 0 ] && echo "all held" || echo "SOMETHING FAILED"
+exit $failed
