@@ -48,6 +48,7 @@ restride_status rs_process_add_layer(void)
 {
     char *layer = NULL;
     char *loader = NULL;
+    char *cuda = NULL;
     restride_status status = rs_cli_part_path(RS_PART_LAYER, &layer);
     if (status == RESTRIDE_OK)
         status = rs_cli_part_path(RS_PART_LOADER, &loader);
@@ -56,7 +57,12 @@ restride_status rs_process_add_layer(void)
 #ifndef RS_WITHOUT_AUDIT
     if (status == RESTRIDE_OK)
         status = append_path("LD_AUDIT", loader);
+    /* The audit library loads it into programs that use CUDA. */
+    if (status == RESTRIDE_OK && rs_cli_part_path(RS_PART_CUDA_LAYER, &cuda) == RESTRIDE_OK &&
+        setenv("RESTRIDE_CUDA_LAYER", cuda, 1) != 0)
+        status = rs_fail_memory("the environment");
 #endif
+    free(cuda);
     free(layer);
     free(loader);
     return status;

@@ -1,5 +1,6 @@
 /*
- * restride run: runs an unmodified OpenCL program with the layer loaded (Sung thesis, chapter 5).
+ * restride run: runs an unmodified OpenCL or CUDA program with the layer loaded (Sung thesis,
+ * chapter 5).
  * Whatever is wrong with Restride's own part, the program runs, in its own layout.
  */
 #include "base/folder.h"
@@ -23,11 +24,10 @@
 static const char help[] =
     "usage: restride run [OPTIONS] -- PROGRAM [ARGUMENTS]...\n"
     "\n"
-    "Runs an OpenCL program with its arrays of structures in the ASTA or SoA layout. Neither the "
-    "program\n"
-    "nor its kernels are changed on disk, and its results stay the same: buffers are converted in "
-    "place\n"
-    "before a launch and back before any other use.\n"
+    "Runs an OpenCL or CUDA program with its arrays of structures in the ASTA or SoA layout. "
+    "Neither\n"
+    "the program nor its kernels are changed on disk, and its results stay the same: buffers are\n"
+    "converted in place before a launch and back before any other use.\n"
     "\n"
     "  --policy WORD       auto (the default): what is measured to be faster, conversions "
     "counted;\n"
@@ -268,10 +268,11 @@ static const char *reason_for_nothing(const json_t *report, const char *folder, 
     if (rs_json_integer_of(report, "processes") > 0)
         return NULL;
     if (result->signal != 0)
-        return "The program was ended by a signal before it used OpenCL: nothing was transformed.";
-    return "The program used no OpenCL through libOpenCL.so, or ld.so did not follow LD_AUDIT "
-           "there "
-           "(a static or set-user-ID program): nothing was transformed.";
+        return "The program was ended by a signal before it used OpenCL or CUDA: nothing was "
+               "transformed.";
+    return "The program used no OpenCL through libOpenCL.so and no CUDA through libcuda.so, or "
+           "ld.so did not follow LD_AUDIT there (a static or set-user-ID program): nothing was "
+           "transformed.";
 }
 
 static bool tell(const run_options *options, const char *folder, bool has_layer,

@@ -6,6 +6,7 @@
 
 #define RS_PART_PROGRAM "restride"
 #define RS_PART_LAYER "librestride_layer.so"
+#define RS_PART_CUDA_LAYER "librestride_layer_cuda.so"
 #define RS_PART_LOADER "librestride_loader.so"
 #define RS_PART_REWRITER "restride-rewrite"
 #define RS_PART_ANALYZER "restride-analyze"

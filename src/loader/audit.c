@@ -1,14 +1,17 @@
 /*
  * Named in LD_AUDIT, this library sees each file that ld.so is about to open (rtld-audit(7)), for a
  * program's own needs, from RPATH, RUNPATH and LD_LIBRARY_PATH, and for dlopen() alike. For an
- * OpenCL loader that knows no layers it names itself instead (loader.c); all else is left as it is.
+ * OpenCL loader that knows no layers it names itself instead (loader.c). Functions of the CUDA
+ * driver and of NVRTC it binds to those of the CUDA layer (cuda.c); all else is left as it is.
  *
- * Not by binding the program's symbols to other functions (la_symbind64), for ld.so does not ask
- * about tables of functions: a program of which some calls are seen and some are not would lose
- * bytes. Not by LD_PRELOAD, which other names of the loader and full paths escape.
+ * OpenCL not by binding the program's symbols to other functions (la_symbind64), for ld.so does not
+ * ask about tables of functions, which programs of OpenCL have: if some calls were seen and some
+ * not, bytes would be lost. Not by LD_PRELOAD, which other names of the loader and full paths
+ * escape.
  *
  * ld.so has this library in a namespace of its own, beside another one of it that the program has.
  */
+#include "loader/cuda.h"
 #include "loader/replaced.h"
 
 #include <dlfcn.h>
@@ -88,17 +91,25 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
     return answer;
 }
 
+EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
+                              unsigned *flags, const char *name)
+{
+    (void)index;
+    return rs_loader_cuda_is_followed(*from, *to)
+               ? rs_loader_cuda_bind(name, symbol->st_value, (*flags & LA_SYMB_DLSYM) != 0)
+               : symbol->st_value;
+}
+
 /* The library that comes in a loader's place is another copy of this one, so the path has the same
  * place in it. ld.so knows it by that path where it searched for it, and else by its own. */
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
 {
     (void)space;
-    (void)cookie;
     if (rs_loader_replaced[0] != '\0' &&
         (strcmp(map->l_name, own_path) == 0 || strcmp(map->l_name, rs_loader_replaced) == 0)) {
         ptrdiff_t place = rs_loader_replaced - (const char *)own_header;
         memcpy((char *)map->l_addr + place, rs_loader_replaced, sizeof rs_loader_replaced);
         rs_loader_replaced[0] = '\0';
     }
-    return 0;
+    return rs_loader_cuda_open(map, cookie);
 }

@@ -58,7 +58,7 @@ static void reads_all_members(void **state)
     assert_int_equal(kernel->parameters, 3);
     assert_true(kernel->gain == 2.5);
     assert_string_equal(kernel->why, "spread over many lines");
-    assert_string_equal(kernel->second[RS_FORM_RAGGED_LARGE], "_Z11local__astaI1DEvP1P");
+    assert_string_equal(kernel->second[RS_SECOND_RAGGED_LARGE], "_Z11local__astaI1DEvP1P");
     assert_int_equal(kernel->argument_count, 2);
     const rs_form_argument *p = &kernel->arguments[0], *q = &kernel->arguments[1];
     assert_true(p->is_transformed && p->tile == 32 && p->extent == 3 && p->index == 0);

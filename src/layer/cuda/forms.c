@@ -81,6 +81,7 @@ static restride_status parse_kernel(rs_form_kernel *kernel, const json_t *from)
     restride_status status = RESTRIDE_OK;
     *kernel = (rs_form_kernel){.gain = rs_json_number_of(from, "gain"),
                                .arguments = calloc(count + 1, sizeof *kernel->arguments),
+                               .is_closed = json_is_true(json_object_get(from, "closed")),
                                .parameters = parameters > 0 ? (size_t)parameters : 0};
     if (symbol == NULL)
         return rs_fail(RESTRIDE_SYNTAX, "A described kernel has no symbol.");

@@ -31,10 +31,10 @@ enum { RS_FORMS_NOTE = 1 };
  * for them, and is pointed to at a whole tile; one that is not large where the bytes of each array
  * are less than 2^31. */
 typedef enum {
-    RS_FORM_FULL,
-    RS_FORM_RAGGED,
-    RS_FORM_FULL_LARGE,
-    RS_FORM_RAGGED_LARGE,
+    RS_SECOND_FULL,
+    RS_SECOND_RAGGED,
+    RS_SECOND_FULL_LARGE,
+    RS_SECOND_RAGGED_LARGE,
     RS_FORM_KINDS
 } rs_form_kind;
 
@@ -56,6 +56,7 @@ typedef struct {
     size_t argument_count;
     double gain; /* of all transformed arguments together; 0: not known */
     char *why;
+    bool is_closed;    /* it reaches memory by its parameters alone */
     bool is_ambiguous; /* never found */
 } rs_form_kernel;
 

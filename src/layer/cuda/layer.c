@@ -1,0 +1,133 @@
+/*
+ * The CUDA layer's life: the audit library (loader/cuda.c) loads it when the program first asks for
+ * a function of the driver. What it needs of ld.so it does then, for ld.so asks it for more names
+ * with a lock of its own.
+ */
+#include "base/log.h"
+#include "layer/core/device_layouts.h"
+#include "layer/core/exit_wait.h"
+#include "layer/core/file_limit.h"
+#include "layer/core/knowledge.h"
+#include "layer/core/process_exit.h"
+#include "layer/core/report.h"
+#include "layer/core/restore.h"
+#include "layer/core/timing.h"
+#include "layer/cuda/driver.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+rs_cuda_layer rs_cuda;
+
+/* ---- the end of all conversions ---- */
+
+void rs_cuda_freeze(const char *why)
+{
+    rs_layer_freeze(rs_the_layer(), why);
+    if (!atomic_exchange(&rs_cuda.is_frozen, true)) {
+        rs_layer_lock(rs_the_layer());
+        rs_report_note(rs_the_layer(),
+                       "From a call of %s on, all arrays stay in the program's layout.", why);
+        rs_layer_unlock(rs_the_layer());
+    }
+}
+
+void rs_cuda_look_for_freeze(void)
+{
+    const char *why = atomic_load(&rs_cuda.must_freeze);
+    if (why != NULL && !atomic_load(&rs_cuda.is_frozen))
+        rs_cuda_freeze(why);
+}
+
+/* From the audit library, which has a lock of ld.so's: the next command sees to it. */
+RESTRIDE_API void restride_cuda_blind(const char *file);
+void restride_cuda_blind(const char *file)
+{
+    atomic_store(&rs_cuda.unseen, file);
+    atomic_store(&rs_cuda.must_freeze, "functions of the driver by tables, which are not seen");
+}
+
+/* ---- processes ---- */
+
+static void begin_fork(void) RS_LOCKS
+{
+    const double longest = 60;
+    rs_builds_wait(rs_the_layer(), longest);
+}
+
+static void end_fork(void) RS_UNLOCKS
+{
+    rs_layer_unlock(rs_the_layer());
+}
+
+static void begin_child(void)
+{
+    rs_layer_init_locks(rs_the_layer());
+    rs_report_begin_child(rs_the_layer());
+}
+
+static void write_at_exit(void)
+{
+    if (getpid() != rs_the_layer()->process)
+        return;
+    sigset_t before;
+    rs_file_limit_ignore(&before);
+    rs_layer_lock(rs_the_layer());
+    rs_report_write(rs_the_layer(), true);
+    if (!rs_the_layer()->is_forked)
+        rs_knowledge_save(rs_the_layer());
+    rs_layer_unlock(rs_the_layer());
+    rs_file_limit_restore(&before);
+}
+
+/* ---- the driver ---- */
+
+static void find(void *library, const char *name, void *place)
+{
+    void *function = dlsym(library, name);
+    memcpy(place, &function, sizeof function);
+}
+
+static bool find_driver(void)
+{
+    rs_cuda_more *more = &rs_cuda.more;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    const struct {
+        const char *name;
+        void *place;
+    } functions[] = {
+        {"cuGetProcAddress_v2", &more->cuGetProcAddress},
+        {"cuEventElapsedTime", &more->cuEventElapsedTime},
+        {"cuStreamQuery", &more->cuStreamQuery},
+        {"cuCtxSynchronize", &more->cuCtxSynchronize},
+        {"cuThreadExchangeStreamCaptureMode", &more->cuThreadExchangeStreamCaptureMode},
+        {"cuFuncGetName", &more->cuFuncGetName},
+        {"cuFuncGetModule", &more->cuFuncGetModule},
+        {"cuFuncGetParamInfo", &more->cuFuncGetParamInfo},
+        {"cuFuncGetAttribute", &more->cuFuncGetAttribute},
+        {"cuKernelGetFunction", &more->cuKernelGetFunction},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        find(library, functions[i].name, functions[i].place);
+    return more->cuCtxSynchronize != NULL;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    rs_layer *layer = rs_the_layer();
+    const bool has_driver = find_driver();
+    rs_layer_init(layer);
+    rs_cuda.driver = has_driver ? rs_cuda_driver_api() : NULL;
+    pthread_atfork(begin_fork, end_fork, begin_child);
+    rs_exit_expect(layer, rs_exit_wait);
+    rs_log(RS_LOG_INFO, "CUDA layer loaded: policy %s", rs_policy_name(layer->settings.policy));
+    if (rs_report_wanted(layer) || rs_timing_wanted(layer))
+        atexit(write_at_exit);
+    rs_layer_lock(layer);
+    rs_report_write(layer, false);
+    rs_layer_unlock(layer);
+}

@@ -1,0 +1,83 @@
+/* The driver's functions as a program finds them: bound at the start, by dlsym(), by
+ * cuGetProcAddress(). */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uintptr_t pointer;
+typedef struct {
+    size_t x, y;
+    int type;
+    void *host;
+    pointer device;
+    void *array;
+    size_t pitch;
+} side;
+typedef struct {
+    side source, target;
+    size_t row_bytes, rows;
+} copying_rows;
+
+/* One name in three ways: bound at the start, asked for by dlsym(), by cuGetProcAddress(). */
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuCtxSetCurrent(void *context);
+int cuModuleLoadData(void **module, const void *image);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuStreamCreate(pointer *stream, unsigned flags);
+int cuStreamDestroy_v2(pointer stream);
+int cuEventCreate(void **event, unsigned flags);
+int cuEventDestroy_v2(void *event);
+int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                        int *status);
+
+typedef struct {
+    int (*cuMemAlloc_v2)(pointer *address, size_t bytes);
+    int (*cuMemFree_v2)(pointer address);
+    int (*cuMemAllocAsync)(pointer *address, size_t bytes, pointer stream);
+    int (*cuMemFreeAsync)(pointer address, pointer stream);
+    int (*cuMemcpyHtoD_v2)(pointer to, const void *from, size_t bytes);
+    int (*cuMemcpyDtoH_v2)(void *to, pointer from, size_t bytes);
+    int (*cuMemcpyDtoD_v2)(pointer to, pointer from, size_t bytes);
+    int (*cuMemcpyHtoDAsync_v2)(pointer to, const void *from, size_t bytes, pointer stream);
+    int (*cuMemcpyDtoHAsync_v2)(void *to, pointer from, size_t bytes, pointer stream);
+    int (*cuMemcpyDtoDAsync_v2)(pointer to, pointer from, size_t bytes, pointer stream);
+    int (*cuMemcpy2DAsync_v2)(const copying_rows *rows, pointer stream);
+    int (*cuMemcpy2D_v2)(const copying_rows *rows);
+    int (*cuMemsetD8Async)(pointer to, unsigned char value, size_t bytes, pointer stream);
+    int (*cuLaunchKernel)(void *f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
+                          unsigned tz, unsigned shared, pointer stream, void **values,
+                          void **extra);
+    int (*cuEventRecord)(void *event, pointer stream);
+    int (*cuStreamWaitEvent)(pointer stream, void *event, unsigned flags);
+    int (*cuStreamSynchronize)(pointer stream);
+    int (*cuCtxSynchronize)(void);
+    int (*cuStreamBeginCapture_v2)(pointer stream, int mode);
+    int (*cuStreamEndCapture)(pointer stream, void **graph);
+    int (*cuGraphInstantiateWithFlags)(void **made, void *graph, unsigned long long flags);
+    int (*cuGraphLaunch)(void *graph, pointer stream);
+    int (*cuGraphDestroy)(void *graph);
+    int (*cuGraphExecDestroy)(void *graph);
+    int (*cuMadeUpFunction)(pointer address, unsigned char value, size_t bytes);
+} driver_functions;
+extern driver_functions cu;
+
+/* `by_thread`: those with the calling thread's default stream. */
+void find_functions(bool by_thread);
+
+extern bool says; /* each call */
+void fail(const char *what, int code);
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        const int code_of_call = call;                                                             \
+        if (says)                                                                                  \
+            fprintf(stderr, "%s\n", #call);                                                        \
+        if (code_of_call != 0)                                                                     \
+            fail(#call, code_of_call);                                                             \
+    } while (0)
+
+#endif

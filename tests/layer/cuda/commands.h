@@ -1,0 +1,48 @@
+/*
+ * Commands of a made-up device: each knows which others it comes behind, and runs as late as it may
+ * or at some random time before. So a program, or a layer, that relies on an order that nobody has
+ * asked for gets other results.
+ */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t command_id; /* 0: none; it is over */
+
+typedef struct {
+    bool is_legacy, waits_for_legacy;
+    command_id last;
+    command_id *awaited; /* of other streams, by the next command */
+    size_t awaited_count;
+    struct graph *capture; /* commands go there; NULL: they are run */
+} made_up_stream;
+
+/* What a command does; `data` are copied bytes. */
+typedef void doing(void *data);
+
+command_id command_give(made_up_stream *stream, doing *doing, const void *data, size_t bytes);
+bool command_is_over(command_id id);
+void command_finish(command_id id); /* and all that it comes behind */
+void command_finish_all(void);
+void command_finish_some(void); /* perhaps */
+
+/* The next command of the stream comes behind another. */
+void command_await(made_up_stream *stream, command_id id);
+
+/* The legacy default stream, and a new one of the program's. */
+made_up_stream *stream_legacy(void);
+made_up_stream *stream_make(bool waits_for_legacy);
+void stream_end(made_up_stream *stream);
+
+/* ---- graphs: commands in a row ---- */
+
+typedef struct graph graph;
+graph *graph_make(void);
+graph *graph_copy(const graph *from);
+void graph_free(graph *g);
+void graph_launch(const graph *g, made_up_stream *stream);
+
+#endif

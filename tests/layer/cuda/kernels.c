@@ -1,0 +1,188 @@
+/*
+ * Kernels and their second forms, written by hand, for arrays "i/32 f i%32".
+ *
+ *   move(particle *a, int n, float k)                     each particle by itself
+ *   mix(const particle *a, particle *b, mixed *c, int n)  three arrays
+ *   fold(const particle *a, float *sums, int n)           an array of structures and another one
+ *   inside(particle *a, packed_pointer p, int n)          a pointer in a structure
+ *   open(particle *a, int n)                              described, but not closed
+ *   scale(float *p, int n)                                not described, as the following
+ *   reach(char **table, int n)                            by an address in memory
+ */
+#include "kernels.h"
+
+#include <string.h>
+
+enum { TILE = 32 };
+
+#define EXPORT __attribute__((visibility("default")))
+#define SIZES(name, ...)                                                                           \
+    EXPORT const size_t name##_sizes[] = {__VA_ARGS__, 0};                                         \
+    EXPORT made_up_kernel name
+#define SECOND(name, form, ...) SIZES(name##_##form, __VA_ARGS__)
+
+typedef struct {
+    long long count, first;
+} extent;
+
+/* Where a member is: `count` 0 means the program's own layout. */
+typedef struct {
+    char *base;
+    size_t count;
+} array;
+
+static char *place(array a, size_t record, size_t i, size_t offset, size_t width)
+{
+    if (a.count == 0)
+        return a.base + i * record + offset;
+    const size_t first = i - i % TILE;
+    const size_t span = a.count - first < TILE ? a.count - first : TILE;
+    return a.base + first * record + offset * span + (i % TILE) * width;
+}
+
+#define MEMBER(a, type, i, member)                                                                 \
+    (*(__typeof__(((type *)0)->member) *)place(a, sizeof(type), i, offsetof(type, member),         \
+                                               sizeof(((type *)0)->member)))
+
+#define VALUE(type, i) (*(type *)values[i])
+
+/* Of a second form the arrays' extents are the values from `from` on. */
+static array array_of(void **values, int which, int extent_at)
+{
+    array a = {VALUE(char *, which), 0};
+    if (extent_at >= 0)
+        a.count = (size_t)VALUE(extent, extent_at).count;
+    return a;
+}
+
+/* An index behind the end is one that a kernel does not use. */
+static size_t limit(unsigned threads, int n)
+{
+    return n < (int)threads ? (size_t)n : threads;
+}
+
+static void do_move(unsigned threads, void **values, array a)
+{
+    const float k = VALUE(float, 2);
+    for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++) {
+        MEMBER(a, particle, i, x) += k * MEMBER(a, particle, i, y);
+        MEMBER(a, particle, i, w[2]) = MEMBER(a, particle, i, z) + (float)i;
+        MEMBER(a, particle, i, id) ^= (int)i;
+    }
+}
+
+static void do_mix(unsigned threads, void **values, array a, array b, array c)
+{
+    const size_t n = limit(threads, VALUE(int, 3));
+    for (size_t i = 0; i < n; i++) {
+        const size_t other = n - 1 - i;
+        MEMBER(b, particle, i, z) = MEMBER(a, particle, other, x) + (float)MEMBER(c, mixed, i, d);
+        MEMBER(c, mixed, i, d) += MEMBER(a, particle, i, w[1]);
+        MEMBER(c, mixed, i, f) -= 1;
+        MEMBER(c, mixed, i, c[3]) = (unsigned char)(MEMBER(c, mixed, i, c[0]) + 1);
+    }
+}
+
+static void do_fold(unsigned threads, void **values, array a)
+{
+    float *sums = VALUE(float *, 1);
+    for (size_t i = 0; i < limit(threads, VALUE(int, 2)); i++)
+        sums[i] += MEMBER(a, particle, i, x) + (float)MEMBER(a, particle, i, id);
+}
+
+static void do_inside(unsigned threads, void **values, array a)
+{
+    char *behind;
+    memcpy(&behind, VALUE(packed_pointer, 1).address, sizeof behind);
+    const array b = {behind, 0};
+    for (size_t i = 0; i < limit(threads, VALUE(int, 2)); i++)
+        MEMBER(a, particle, i, y) += MEMBER(b, particle, i, w[0]) + 1;
+}
+
+/* The four forms differ in their names alone. */
+#define ALL_FORMS(M, name, ...)                                                                    \
+    M(name, full, __VA_ARGS__)                                                                     \
+    M(name, ragged, __VA_ARGS__) M(name, full_large, __VA_ARGS__) M(name, ragged_large, __VA_ARGS__)
+
+#define P sizeof(void *)
+#define I sizeof(int)
+#define E sizeof(extent)
+
+SIZES(move, P, I, sizeof(float));
+void move(unsigned threads, void **values)
+{
+    do_move(threads, values, array_of(values, 0, -1));
+}
+#define MOVE(name, form, ...)                                                                      \
+    SECOND(name, form, __VA_ARGS__);                                                               \
+    void name##_##form(unsigned threads, void **values)                                            \
+    {                                                                                              \
+        do_move(threads, values, array_of(values, 0, 3));                                          \
+    }
+ALL_FORMS(MOVE, move, P, I, sizeof(float), E)
+
+SIZES(mix, P, P, P, I);
+void mix(unsigned threads, void **values)
+{
+    do_mix(threads, values, array_of(values, 0, -1), array_of(values, 1, -1),
+           array_of(values, 2, -1));
+}
+#define MIX(name, form, ...)                                                                       \
+    SECOND(name, form, __VA_ARGS__);                                                               \
+    void name##_##form(unsigned threads, void **values)                                            \
+    {                                                                                              \
+        do_mix(threads, values, array_of(values, 0, 4), array_of(values, 1, 5),                    \
+               array_of(values, 2, 6));                                                            \
+    }
+ALL_FORMS(MIX, mix, P, P, P, I, E, E, E)
+
+SIZES(fold, P, P, I);
+void fold(unsigned threads, void **values)
+{
+    do_fold(threads, values, array_of(values, 0, -1));
+}
+#define FOLD(name, form, ...)                                                                      \
+    SECOND(name, form, __VA_ARGS__);                                                               \
+    void name##_##form(unsigned threads, void **values)                                            \
+    {                                                                                              \
+        do_fold(threads, values, array_of(values, 0, 3));                                          \
+    }
+ALL_FORMS(FOLD, fold, P, P, I, E)
+
+SIZES(inside, P, sizeof(packed_pointer), I);
+void inside(unsigned threads, void **values)
+{
+    do_inside(threads, values, array_of(values, 0, -1));
+}
+#define INSIDE(name, form, ...)                                                                    \
+    SECOND(name, form, __VA_ARGS__);                                                               \
+    void name##_##form(unsigned threads, void **values)                                            \
+    {                                                                                              \
+        do_inside(threads, values, array_of(values, 0, 3));                                        \
+    }
+ALL_FORMS(INSIDE, inside, P, sizeof(packed_pointer), I, E)
+
+SIZES(open_ended, P, I);
+void open_ended(unsigned threads, void **values)
+{
+    const array a = array_of(values, 0, -1);
+    for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++)
+        MEMBER(a, particle, i, w[3]) += 2;
+}
+
+SIZES(scale, P, I);
+void scale(unsigned threads, void **values)
+{
+    float *p = VALUE(float *, 0);
+    for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++)
+        p[i] = p[i] * 0.5f + 1;
+}
+
+SIZES(reach, P, I);
+void reach(unsigned threads, void **values)
+{
+    char *const *table = VALUE(char **, 0);
+    particle *a = (particle *)table[0];
+    for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++)
+        a[i].y += (float)a[i].id + 3;
+}

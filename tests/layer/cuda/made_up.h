@@ -1,0 +1,46 @@
+/*
+ * A made-up CUDA driver, as libcuda.so.1: device memory is the process's own, commands run late and
+ * in any order that is allowed (commands.h). Modules are shared libraries: those of the engine's
+ * kernels, as the emulated compiler makes them (tests/engine/cuda), and those of the tests'
+ * kernels, each with the sizes of its parameters (kernels.c).
+ *
+ * EMULATED_FAIL=NAME:N lets the N-th call of a function fail (tests/engine/cuda/failing.h).
+ * MADE_UP_SEED=N gives another order of commands.
+ */
+#ifndef MADE_UP_H
+#define MADE_UP_H
+
+#include "../../engine/cuda/failing.h"
+#include "commands.h"
+
+#include <pthread.h>
+
+typedef int result;
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    UNKNOWN = 999
+};
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The one lock, which each function has. */
+extern pthread_mutex_t device;
+result leave(result code);
+#define BEGIN                                                                                      \
+    do {                                                                                           \
+        pthread_mutex_lock(&device);                                                               \
+        if (failing_now(__func__))                                                                 \
+            return leave(UNKNOWN);                                                                 \
+        command_finish_some();                                                                     \
+    } while (0)
+
+made_up_stream *stream_of(uintptr_t handle, bool is_per_thread);
+
+/* Ends the process if something was written beside the memory. */
+void check_all_guards(void);
+
+#endif
