@@ -366,10 +366,11 @@ static restride_status give_elements(rs_sim_parameter *parameter, const char *va
     }
     if (end == 0 || value[end] != '\0' || value[0] == '-' ||
         (filled > 0 && parameter->place == RS_SIM_LOCAL))
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT,
-                       "\"%s\" says not what %s holds; give a number of elements, \"N counting\", "
-                       "\"N random M\" or @FILE.",
-                       value, parameter->name);
+        return rs_fail(
+            RESTRIDE_INVALID_ARGUMENT,
+            "\"%s\" does not say what %s holds; give a number of elements, \"N counting\", "
+            "\"N random M\" or @FILE.",
+            value, parameter->name);
     restride_status status = rs_sim_give_zeros(parameter, elements);
     return status == RESTRIDE_OK && filled > 0 ? fill(parameter, below) : status;
 }
