@@ -40,7 +40,10 @@ lint: build
 format:
 	tools/lint.sh --format
 
-install: build
+# What is installed has compiled kernels for CUDA where nvcc is; those take some minutes, which a build for work does not.
+install:
+	cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DRESTRIDE_CUDA_ARCHITECTURES=usual
+	cmake --build $(BUILD) --parallel $(JOBS) -- --no-print-directory
 	cmake --install $(BUILD)
 
 clean:
