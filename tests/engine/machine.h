@@ -30,6 +30,10 @@ void machine_test_permutations(const test_machine *machine, uint64_t seed, size_
 void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t count,
                               bool reduced);
 
+/* `count` random pairs of layouts and of orders of axes from one buffer to another, and, unless
+ * `reduced`, chosen ones: the source stays as it was. */
+void machine_test_copies(const test_machine *machine, uint64_t seed, size_t count, bool reduced);
+
 /*
  * BOXES and SLOTS, and ON_CHIP where it suits an array, on the device and on the host; arrays of up
  * to `most` bytes.

@@ -48,6 +48,13 @@ static void test_conversions(void **state)
     machine_test_conversions(&machine, seed, count, reduced);
 }
 
+static void test_copies(void **state)
+{
+    (void)state;
+    /* Compiling a kernel for each form takes longer than the rest. */
+    machine_test_copies(&machine, seed, reduced ? count : count / 8, reduced);
+}
+
 int main(int argc, char **argv)
 {
     reduced = argc == 2 && strcmp(argv[1], "reduced") == 0;
@@ -58,8 +65,9 @@ int main(int argc, char **argv)
         return 77;
     machine.finds_races = reduced;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_permutations), cmocka_unit_test(test_conversions)};
+        cmocka_unit_test(test_tuning),      cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_slots),       cmocka_unit_test(test_permutations),
+        cmocka_unit_test(test_conversions), cmocka_unit_test(test_copies)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     opencl_buffers_close(&machine);
     return failed;

@@ -297,6 +297,34 @@ static restride_status run_redistribute(const void *parameters, unsigned char *d
     return status;
 }
 
+/* From one buffer to another, whose bytes are the result. */
+static restride_status run_copy(const void *parameters, unsigned char *data)
+{
+    static unsigned char target[MATRIX_BYTES];
+    const conversion *c = parameters;
+    restride_layout *from = NULL;
+    restride_layout *to = NULL;
+    restride_engine *engine = NULL;
+    restride_plan *plan = NULL;
+    restride_status status = restride_layout_parse(&from, c->dims, c->from);
+    if (status == RESTRIDE_OK)
+        status = restride_layout_parse(&to, c->dims, c->to);
+    if (status == RESTRIDE_OK)
+        status = test_host_engine(&engine, THREADS);
+    if (status == RESTRIDE_OK)
+        status = restride_plan_convert_copy(&plan, engine, from, to, 0);
+    memset(target, 0, sizeof target);
+    if (status == RESTRIDE_OK)
+        status = restride_execute_copy(plan, data, target);
+    if (status == RESTRIDE_OK)
+        memcpy(data, target, sizeof target);
+    restride_plan_destroy(plan);
+    restride_engine_destroy(engine);
+    restride_layout_destroy(from);
+    restride_layout_destroy(to);
+    return status;
+}
+
 static restride_status run_accessor(const void *parameters, unsigned char *data)
 {
     const conversion *c = parameters;
@@ -339,7 +367,11 @@ static void test_layouts(void **state)
     static const conversion typed = {"y:64 x:256 float", "y x", "x/8 y x%8"};
     static const conversion spread = {"y:64 x:256 float", "@y/64 y%64 x", "@x/256 x%64 y x/64%4"};
     static const conversion grid = {"y:64 x:256 e:20", "y x e", "y/32 x/128 e y%32 x%128"};
+    static const conversion records = {"i:30000 f{ float x; double m; short k; }", "i f",
+                                       "i/32 f i%32"};
     static const scenario scenarios[] = {
+        {"copy of tiles", run_copy, &other_tiles, 8},
+        {"copy of records", run_copy, &records, 8},
         {"tiles", run_convert, &tiles, 8},
         {"other tiles", run_convert, &other_tiles, 8},
         {"tiles in one call", run_convert_once, &tiles, 8},

@@ -50,9 +50,14 @@ extern const rs_device_operations rs_cuda_device_operations;
 
 extern const rs_transfer_operations rs_cuda_transfer;
 extern const rs_peer_operations rs_cuda_peer;
+extern const rs_copy_operations rs_cuda_copies;
 extern const rs_engine_operations rs_cuda_operations;
 
 enum { RS_CUDA_RESERVED_BYTES = 1024 }; /* of a block's shared memory, for the driver */
+
+/* What a kernel did wrong, or what happened to the device, is told by a later call, and what an
+ * earlier run has left of the buffer is not known then. */
+bool rs_cuda_is_of_earlier_work(int code);
 
 /* ---- kernels ---- */
 

@@ -405,9 +405,7 @@ static rs_cuda_result run_launches(const rs_cuda_stage *stage, void *buffer, boo
     return code;
 }
 
-/* What a kernel did wrong, or what happened to the device, is told by a later call, and what an
- * earlier run has left of the buffer is not known then. */
-static bool is_of_earlier_work(rs_cuda_result code)
+bool rs_cuda_is_of_earlier_work(rs_cuda_result code)
 {
     static const rs_cuda_result codes[] = {214, 220, 226, 700, 702, 710,
                                            714, 715, 716, 717, 718, 719};
@@ -432,7 +430,7 @@ static restride_status run(const rs_stage *base, void *buffer, void *scratch, rs
     if (code == 0)
         code = run_launches(stage, buffer, &has_begun);
     leave(engine);
-    if (under_way != NULL && (has_begun || is_of_earlier_work(code)))
+    if (under_way != NULL && (has_begun || rs_cuda_is_of_earlier_work(code)))
         under_way->has_begun = true;
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "launching a kernel");
 }
@@ -543,6 +541,7 @@ const rs_engine_operations rs_cuda_operations = {
     .describe_device = describe_device,
     .transfer = &rs_cuda_transfer,
     .peer = &rs_cuda_peer,
+    .copy = &rs_cuda_copies,
     .enter = enter_device,
     .leave = leave_device,
     .destroy_stage = destroy_stage,

@@ -53,6 +53,7 @@ extern const char rs_device_boxes_kernels[];
 extern const char rs_device_chains_kernels[];
 extern const char rs_device_walks_kernels[];
 extern const char rs_device_claims_kernels[];
+extern const char rs_device_copies_kernels[];
 extern const char rs_device_families_kernels[];
 extern const char rs_device_irregular_kernels[];
 extern const char rs_device_moves_kernels[];
@@ -150,6 +151,16 @@ void rs_device_enqueue_stage(const rs_device_stage *stage, rs_device_sequence *s
                              rs_device_memory buffer, rs_device_memory scratch);
 json_t *rs_device_describe_stage(const rs_device_stage *stage);
 void rs_device_destroy_stage(rs_device_stage *stage);
+
+/* ---- from one buffer to another (copies.c): what rs_copy_operations want ---- */
+
+restride_status rs_device_copies_create(restride_engine *engine, const rs_copy_task *task,
+                                        rs_stage **stage);
+void rs_device_copies_enqueue(const rs_stage *stage, rs_device_sequence *sequence,
+                              rs_device_memory from, rs_device_memory to);
+size_t rs_device_copies_bytes(const rs_stage *stage);
+json_t *rs_device_copies_describe(const rs_stage *stage);
+void rs_device_copies_destroy(rs_stage *stage);
 
 /* ---- helpers ---- */
 

@@ -263,6 +263,26 @@ static restride_status finish(restride_engine *base, void *last)
     return rs_device_finish(&sequence, converting);
 }
 
+/* ---- from one buffer to another ---- */
+
+static restride_status run_copies(const rs_stage *stage, const void *from, void *to,
+                                  rs_under_way *under_way)
+{
+    rs_device_sequence sequence = {.engine = (rs_device_engine *)stage->engine,
+                                   .last = under_way->last};
+    rs_device_copies_enqueue(stage, &sequence, (rs_device_memory)(uintptr_t)from, to);
+    under_way->last = sequence.last;
+    under_way->has_begun = under_way->has_begun || sequence.has_launched;
+    return sequence.code == CL_SUCCESS ? RESTRIDE_OK : rs_opencl_fail(sequence.code, converting);
+}
+
+static const rs_copy_operations copy_operations = {.create = rs_device_copies_create,
+                                                   .run = run_copies,
+                                                   .scratch_bytes = rs_device_copies_bytes,
+                                                   .describe = rs_device_copies_describe,
+                                                   .destroy = rs_device_copies_destroy,
+                                                   .are_addresses = false};
+
 /* ---- stages between a program's own commands ---- */
 
 restride_status rs_opencl_enqueue_stages(const rs_opencl_stages *stages, cl_command_queue queue,
@@ -359,6 +379,7 @@ static const rs_engine_operations operations = {
     .describe_stage = describe_stage,
     .describe_device = describe_device,
     .transfer = &rs_opencl_transfer,
+    .copy = &copy_operations,
     .enter = enter,
     .leave = leave,
     .destroy_stage = destroy_stage,

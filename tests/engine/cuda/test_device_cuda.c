@@ -44,6 +44,12 @@ static void test_conversions(void **state)
     machine_test_conversions(&machine, seed, count, reduced);
 }
 
+static void test_copies(void **state)
+{
+    (void)state;
+    machine_test_copies(&machine, seed, count, reduced);
+}
+
 int main(int argc, char **argv)
 {
     if (!cuda_device_open()) {
@@ -58,7 +64,8 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tuning), cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_permutations),
-                                       cmocka_unit_test(test_conversions)};
+                                       cmocka_unit_test(test_conversions),
+                                       cmocka_unit_test(test_copies)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(machine.engine);
     return failed;
