@@ -97,7 +97,29 @@ static size_t exchange_scratch(const rs_redistribution *r)
     return r->move_count == 0 ? 0 : rs_exchange_chunks(r->way) * r->chunk_bytes;
 }
 
-/* All processes agree before a byte moves, before messages are sent, and at the end. */
+static restride_status pass_before(const restride_plan *plan, void *buffer, bool *has_begun)
+{
+    const rs_redistribution *r = plan->own;
+    restride_status status = run_passes(r->passes[0], buffer, has_begun);
+    *has_begun = *has_begun || r->move_count > 0;
+    return status == RESTRIDE_OK ? prepare(r, plan->bytes, buffer) : status;
+}
+
+static restride_status send_all(const restride_plan *plan, void *buffer)
+{
+    const rs_redistribution *r = plan->own;
+    restride_status status = RESTRIDE_OK;
+    bool swapped = false;
+    if (r->by_peers)
+        status = rs_peers_swap(r->group, plan->engine, buffer, r->moves, r->swaps, r->work + 1,
+                               &swapped);
+    if (status == RESTRIDE_OK && r->exchange != NULL)
+        status = rs_exchange_run(r->exchange, buffer, swapped ? r->swaps : 0);
+    return status;
+}
+
+/* All processes agree before a byte moves, and at the end. One that fails in between sends all the
+ * same, because the others wait for its messages, and hear of it afterwards. */
 static restride_status run_agreed(const restride_plan *plan, void *buffer, restride_status status,
                                   bool *has_begun)
 {
@@ -105,20 +127,9 @@ static restride_status run_agreed(const restride_plan *plan, void *buffer, restr
     status = rs_group_agree(r->group, status, r->work);
     if (status != RESTRIDE_OK)
         return status;
-    status = run_passes(r->passes[0], buffer, has_begun);
-    *has_begun = *has_begun || (r->leaving > 0 && status == RESTRIDE_OK);
-    if (status == RESTRIDE_OK)
-        status = prepare(r, plan->bytes, buffer);
-    status = rs_group_agree(r->group, status, r->work + 1);
-    if (status != RESTRIDE_OK)
-        return status;
-    *has_begun = *has_begun || r->move_count > 0;
-    bool swapped = false;
-    if (r->by_peers)
-        status = rs_peers_swap(r->group, plan->engine, buffer, r->moves, r->swaps, r->work + 3,
-                               &swapped);
-    if (status == RESTRIDE_OK && r->exchange != NULL)
-        status = rs_exchange_run(r->exchange, buffer, swapped ? r->swaps : 0);
+    status = pass_before(plan, buffer, has_begun);
+    const restride_status sent = send_all(plan, buffer);
+    status = sent == RESTRIDE_OK ? status : sent;
     if (status == RESTRIDE_OK)
         status = run_passes(r->passes[1], buffer, has_begun);
     return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);

@@ -9,9 +9,11 @@
 #include "threads.h"
 
 #include "restride/cuda.h"
+#include "restride/restride.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t first_seed = 1;
 static size_t case_count = 25;
@@ -53,6 +55,38 @@ static void exchanged_in_place(void **state)
     redistribute_at_random(&machine, first_seed, case_count);
 }
 
+static void fail_to_launch(restride_group *group, void *context)
+{
+    (void)context;
+    restride_plan *plan;
+    unsigned char part[64] = {0};
+    enter_device();
+    restride_group_set_timeout(group, 60);
+    assert_int_equal(restride_plan_redistribute(&plan, group, machine.engine, "r:8 c:8 char",
+                                                "@r/4 r%4 c", "@c/4 c%4 r", 1, NULL),
+                     RESTRIDE_OK);
+    void *buffer = machine.create(part, restride_plan_local_bytes(plan));
+    assert_int_equal(restride_execute(plan, buffer), RESTRIDE_DEVICE_ERROR);
+    assert_non_null(strstr(restride_last_error(), "undefined"));
+    machine.destroy(buffer);
+    restride_plan_destroy(plan);
+}
+
+/* One process fails before it sends, and all hear of it. */
+static void a_failing_device_is_told(void **state)
+{
+    (void)state;
+    if (!cuda_device_emulated())
+        skip();
+    address_memory(RESTRIDE_GROUP_HOST);
+    for (int peers = 0; peers < 2; peers++) {
+        use_peer_memory(peers != 0);
+        setenv("EMULATED_FAIL", peers != 0 ? "cuLaunchKernel:1 " : "cuLaunchKernel:1", 1);
+        run_processes(2, fail_to_launch, NULL);
+        unsetenv("EMULATED_FAIL");
+    }
+}
+
 int main(int argc, char **argv)
 {
     random_cases(argc, argv, &first_seed, &case_count);
@@ -68,6 +102,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(staged_through_the_host),
         cmocka_unit_test(from_device_to_device),
         cmocka_unit_test(exchanged_in_place),
+        cmocka_unit_test(a_failing_device_is_told),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     restride_engine_destroy(machine.engine);
