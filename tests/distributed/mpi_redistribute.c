@@ -155,9 +155,13 @@ static int check_refusals(void)
     wrong += restride_group_create_mpi(&group, MPI_COMM_NULL) != RESTRIDE_INVALID_ARGUMENT;
     wrong += group != NULL;
     int rank;
+    int size;
     MPI_Comm half;
     MPI_Comm inter;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size == 1)
+        return wrong; /* nobody to have an intercommunicator with */
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &inter);
     wrong += restride_group_create_mpi(&group, inter) != RESTRIDE_INVALID_ARGUMENT;
