@@ -197,6 +197,78 @@ void rs_store_write(const char *kind, const char *key, size_t key_size, const ch
         rs_store_trim(kind, MOST_ENTRIES, MOST_BYTES);
 }
 
+/* ---- files by name ---- */
+
+enum { SECONDS_OF_FILE = 2 * 24 * 3600 };
+
+/* Removes what is in a folder below `parent`, and it, if that is old. */
+static void remove_old(int parent, const char *name)
+{
+    struct stat about;
+    struct timespec now;
+    const struct dirent *found;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (fstatat(parent, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(about.st_mode) ||
+        now.tv_sec - about.st_mtim.tv_sec < SECONDS_OF_FILE)
+        return;
+    const int inner = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = inner >= 0 ? fdopendir(inner) : NULL;
+    while (folder != NULL && (found = readdir(folder)) != NULL)
+        (void)unlinkat(inner, found->d_name, 0);
+    if (folder != NULL)
+        closedir(folder);
+    else if (inner >= 0)
+        close(inner);
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static void remove_all_old(const char *kind)
+{
+    const int descriptor = open_folder(kind, false);
+    DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    const struct dirent *found;
+    while (folder != NULL && (found = readdir(folder)) != NULL)
+        if (found->d_name[0] != '.')
+            remove_old(descriptor, found->d_name);
+    if (folder != NULL)
+        closedir(folder);
+    else if (descriptor >= 0)
+        close(descriptor);
+}
+
+char *rs_store_put(const char *kind, const char *name, const char *bytes, size_t count)
+{
+    char own[NAME_SIZE], temporary[NAME_SIZE];
+    rs_text inner = RS_TEXT_EMPTY, path = RS_TEXT_EMPTY;
+    name_entry(own, bytes, count);
+    rs_text_format(&inner, "%s/%s", kind, own);
+    char *parent = inner.failed ? NULL : folder_of(inner.data);
+    if (parent != NULL)
+        rs_text_format(&path, "%s/%s", parent, name);
+    const int outer = parent != NULL ? open_folder(kind, true) : -1,
+              folder = outer >= 0 ? open_folder(inner.data, true) : -1;
+    const int file = folder >= 0 ? create_unique(folder, temporary) : -1;
+    bool written = file >= 0 && write_all(file, bytes, count);
+    if (file >= 0) {
+        written = close(file) == 0 && written && !path.failed;
+        written = written && renameat(folder, temporary, folder, name) == 0;
+        if (!written)
+            (void)unlinkat(folder, temporary, 0);
+        (void)futimens(folder, NULL);
+    }
+    if (folder >= 0)
+        close(folder);
+    if (outer >= 0)
+        close(outer);
+    if (written)
+        remove_all_old(kind);
+    else
+        rs_text_free(&path);
+    free(parent);
+    rs_text_free(&inner);
+    return written ? rs_text_take(&path) : NULL;
+}
+
 /* ---- its size ---- */
 
 typedef struct {

@@ -26,6 +26,13 @@ bool rs_store_read_installed(const char *folder, const char *key, size_t key_siz
 void rs_store_write(const char *kind, const char *key, size_t key_size, const char *bytes,
                     size_t count);
 
+/*
+ * Puts a file of just these bytes below the kind's folder, in a folder of its own that is named
+ * after them, for programs that read it by its name; the caller frees its path. NULL: it could not
+ * be written, or others may write there. Files of this kind that are two days old are removed.
+ */
+char *rs_store_put(const char *kind, const char *name, const char *bytes, size_t count);
+
 /* Removes what was longest not read until no more is left than that; the latest entry stays. */
 void rs_store_trim(const char *kind, size_t most_entries, size_t most_bytes);
 

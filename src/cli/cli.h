@@ -14,6 +14,7 @@ int rs_verb_bench(int argc, char **argv);
 int rs_verb_convert(int argc, char **argv);
 int rs_verb_doctor(int argc, char **argv);
 int rs_verb_file_status(int argc, char **argv);
+int rs_verb_nvcc(int argc, char **argv);
 int rs_verb_reorder(int argc, char **argv);
 int rs_verb_rewrite(int argc, char **argv);
 int rs_verb_run(int argc, char **argv);
@@ -21,6 +22,11 @@ int rs_verb_show(int argc, char **argv);
 int rs_verb_sim(int argc, char **argv);
 int rs_verb_tune(int argc, char **argv);
 int rs_verb_transpose(int argc, char **argv);
+
+/* Where the word of nvcc stands among the arguments of a launcher, as in `restride ccache
+ * /usr/bin/nvcc -c x.cu`; -1: this program has that name itself; 0: this is no such call. */
+int rs_nvcc_launched(int argc, char **argv);
+int rs_nvcc_launch(int argc, char **argv, int nvcc);
 
 /* Of a layout that is spread over processes: prints who holds what, and with `to` (else NULL) how
  * much each process has for each other when the array goes there. Returns the exit status. */
@@ -37,6 +43,7 @@ extern const char rs_help_bench_transpose[];
 extern const char rs_help_convert[];
 extern const char rs_help_doctor[];
 extern const char rs_help_file_status[];
+extern const char rs_help_nvcc[];
 extern const char rs_help_reorder[];
 extern const char rs_help_show[];
 extern const char rs_help_sim[];

@@ -21,6 +21,12 @@ static const rs_cli_verb verbs[] = {
 #else
     {"analyze", NULL, "libclang and isl (RESTRIDE_REWRITE)", NULL},
 #endif
+#ifdef RESTRIDE_HAVE_REWRITE
+    {"nvcc", rs_verb_nvcc, "compile CUDA programs so that `restride run` can change their layouts",
+     NULL},
+#else
+    {"nvcc", NULL, "libclang (RESTRIDE_REWRITE)", NULL},
+#endif
     {"show", rs_verb_show, "draw a layout as text or SVG", rs_help_show},
     {"transpose", rs_verb_transpose, "transpose the array in a file, in place", rs_help_transpose},
     {"convert", rs_verb_convert, "change the layout of the array in a file, in place",
@@ -41,5 +47,10 @@ static const rs_cli_verb verbs[] = {
 
 int main(int argc, char **argv)
 {
+#ifdef RESTRIDE_HAVE_REWRITE
+    const int nvcc = rs_nvcc_launched(argc, argv);
+    if (nvcc != 0)
+        return rs_nvcc_launch(argc, argv, nvcc);
+#endif
     return rs_cli_run_program("restride", verbs, sizeof verbs / sizeof verbs[0], argc, argv);
 }

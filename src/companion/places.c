@@ -17,8 +17,7 @@ size_t rs_place_begin(const rs_syntax_file *file)
     return file->size >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
-/* The end of a directive's last line. */
-static size_t skip_directive(const rs_syntax_file *file, size_t at)
+size_t rs_place_skip_directive(const rs_syntax_file *file, size_t at)
 {
     const char *text = file->text;
     bool in_comment = false;
@@ -46,7 +45,7 @@ size_t rs_place_head(const rs_syntax_file *file, size_t name)
             continue;
         }
         if (c == '#' && is_line_begin) {
-            at = skip_directive(file, at);
+            at = rs_place_skip_directive(file, at);
             is_begun &= depth > 0;
             continue;
         }
@@ -105,7 +104,7 @@ static bool next_directive(const rs_syntax_file *file, size_t *at, size_t *end)
             is_line_begin |= memchr(file->text + *at, '\n', behind - *at) != NULL;
             *at = behind;
         } else if (file->text[*at] == '#' && is_line_begin) {
-            *end = skip_directive(file, *at);
+            *end = rs_place_skip_directive(file, *at);
             return true;
         } else {
             is_line_begin = false;

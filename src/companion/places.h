@@ -17,6 +17,9 @@ size_t rs_place_head(const rs_syntax_file *file, size_t name);
 /* Behind the semicolon of a declaration that ends at `end`, or behind `end` where there is none. */
 size_t rs_place_behind(const rs_syntax_file *file, size_t end);
 
+/* The end of the last line of the directive at `at`. */
+size_t rs_place_skip_directive(const rs_syntax_file *file, size_t at);
+
 /* Behind the last line with an #include that begins before `end`; 0: there is none. */
 size_t rs_place_last_include(const rs_syntax_file *file, size_t end);
 

@@ -2,6 +2,7 @@
 #include "programs/rewrite/companion.h"
 
 #include "base/json.h"
+#include "companion/elsewhere.h"
 #ifdef RESTRIDE_HAVE_JUDGE
 #include "programs/rewrite/judgement.h"
 #endif
@@ -43,6 +44,27 @@ static void cut(json_t *reply, const rs_text *added)
                             json_stringn(json_string_value(source), length - added->size));
 }
 
+/* Makes the companion hold in another folder; where that cannot be it is left out. */
+static restride_status move(json_t *reply, const char *folder)
+{
+    const json_t *source = json_object_get(reply, "source");
+    rs_text text = RS_TEXT_EMPTY;
+    const char *why = NULL;
+    if (source == NULL || folder == NULL)
+        return RESTRIDE_OK;
+    rs_text_add(&text, json_string_value(source), json_string_length(source));
+    restride_status status =
+        text.failed ? rs_fail_memory("a companion") : rs_companion_move(&text, folder, &why);
+    if (status == RESTRIDE_OK && why != NULL) {
+        json_object_del(reply, "source");
+        json_object_set_new(reply, "reason", json_string(why));
+    } else if (status == RESTRIDE_OK) {
+        json_object_set_new(reply, "source", json_stringn(text.data, text.size));
+    }
+    rs_text_free(&text);
+    return status;
+}
+
 restride_status rs_companion_answer(const json_t *request, json_t **reply)
 {
     const json_t *asked = json_object_get(request, "companion");
@@ -77,6 +99,8 @@ restride_status rs_companion_answer(const json_t *request, json_t **reply)
     }
     if (status == RESTRIDE_OK)
         cut(*reply, &names);
+    if (status == RESTRIDE_OK)
+        status = move(*reply, rs_json_string_of(asked, "folder"));
     rs_text_free(&text);
     rs_text_free(&names);
     free((void *)words);

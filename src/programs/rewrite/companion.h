@@ -8,10 +8,16 @@
 rs_companion_judge *rs_companion_own_judge(void);
 
 /*
- * Answers a request that has the member `companion`:
- *   companion  object  {options: the compiler's words, tile, names: name expressions whose
- * instances are wanted as well} source     string  the text file       string  its path The judge
- * chooses the arguments. The reply is that of companion/reply.h.
+ * Answers a request that has these members; the judge chooses the arguments. The reply is that of
+ * companion/reply.h.
+ *   source     string  the text
+ *   file       string  its path
+ *   companion  object  of
+ *     options    array    the compiler's words
+ *     tile       integer  of the layout
+ *     names      array    name expressions whose instances are wanted as well
+ *     folder     string   of the source, which headers in quotes are looked for in: the companion
+ *                         is compiled elsewhere
  */
 restride_status rs_companion_answer(const json_t *request, json_t **reply);
 
