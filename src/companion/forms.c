@@ -2,6 +2,7 @@
 #include "companion/forms.h"
 
 #include "base/json.h"
+#include "facts/closed.h"
 #include "facts/judged.h"
 #include "layout/record_json.h"
 
@@ -145,6 +146,15 @@ static restride_status add_arguments(const describing *at, const rs_companion_in
 
 /* --- kernels --- */
 
+static restride_status add_closed(const describing *at, const rs_companion_instance *instance,
+                                  json_t *entry)
+{
+    const char *why;
+    const bool is_closed = rs_fact_is_closed(at->tree, instance->kernel, &why);
+    restride_status status = put(entry, "closed", json_boolean(is_closed));
+    return status == RESTRIDE_OK && !is_closed ? put(entry, "open", json_string(why)) : status;
+}
+
 static restride_status add_instance(const describing *at, const rs_companion_instance *instance,
                                     json_t *list)
 {
@@ -160,6 +170,8 @@ static restride_status add_instance(const describing *at, const rs_companion_ins
     restride_status status = add_arguments(at, instance, arguments);
     for (size_t i = 0; i < RS_COMPANION_FORMS && status == RESTRIDE_OK; i++)
         status = put(second, rs_companion_forms[i], json_string(instance->symbols[i]));
+    if (status == RESTRIDE_OK)
+        status = add_closed(at, instance, entry);
     if (status == RESTRIDE_OK && at->judge != NULL)
         status =
             at->judge(at->tree, instance->kernel, instance->transformed, at->layout, &gain, &why);

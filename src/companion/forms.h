@@ -4,20 +4,22 @@
  *
  *   version    1
  *   kernels    one for each kernel, and for each instance of a template:
- *     symbol, name     mangled, as clang mangles it, and as a programmer writes it
- *     parameters       the number of its own; those of the second form follow them
- *     second           {full, ragged, full_large, ragged_large}: the mangled names of its forms,
- * see restride_form in prelude.cuh arguments        each that is an array of structures: {index,
- * name, type, status: "transformed" or "kept", layout}; transformed ones {tile, extent, record}:
- *                      the index of the added parameter, a restride_extent, and the record as
- *                      layout/record_json.h writes it; kept ones {reason, file, line}
- *     gain, why        how many times as fast the judge of layouts expects all forms to be, and the
- *                      reason; `gain` is absent where it cannot tell
+ *     symbol, name  mangled, as clang mangles it, and as a programmer writes it
+ *     parameters    the number of its own; those of the second form follow them
+ *     second        {full, ragged, full_large, ragged_large}: the mangled names of its forms; see
+ *                   restride_form in prelude.cuh
+ *     closed        whether it reaches memory by its parameters alone (facts/closed.h); if not,
+ *                   `open` says why, as a sentence part
+ *     arguments     each that is an array of structures: {index, name, type, status, layout};
+ *                   "transformed" ones {tile, extent, record}: the index of the added parameter, a
+ *                   restride_extent, and the record as layout/record_json.h writes it; "kept" ones
+ *                   {reason, file, line}
+ *     gain, why     how many times as fast the judge of layouts expects all forms to be, and the
+ *                   reason; `gain` is absent where it cannot tell
  *
  * Which arguments are transformed when a program is built: if the judge foretells a gain from some
  * of a kernel's arguments, those; the others keep their layout, and the reason says what it
- * foretold. If it foretells none, all are: nothing but --policy asta uses such forms, as `gain`
- * says.
+ * foretold. If it foretells none, all are: only --policy asta uses such forms, as `gain` says.
  */
 #ifndef RS_COMPANION_FORMS_H
 #define RS_COMPANION_FORMS_H

@@ -23,6 +23,46 @@ void launch(P *p, int *n)
 """
 
 
+# Kernels with a second form: how each reaches memory, or "" for one that does by its parameters alone.
+REACH = {
+    "": ["int n) { p[i].x += n;", "float *o, const int *k) { o[i] = p[k[i]].x; atomicAdd(o, sqrtf(p[i].y));", "Box b) { p[i].x += b.values[i];",
+         "int n) { P *q = p + i; step(q, n); P local[2]; local[n & 1] = *q; p[i] = local[0];", "long n) { extern __shared__ float s[]; s[i] = n; p[i].x = s[0] + table[i];"],
+    "pointers lie in memory": ["Node *l) { p[i].x += l->next->value;", "float **a) { p[i].x = a[i][0];", "char *c) { p[i].x = **(float **)(c + i);", "Holder h) { p[i].x = h.list[i][0];",
+                               "int n) { __shared__ float *s[4]; p[i].x = *s[n];"],
+    "outside of it holds pointers": ["int n) { p[i].x = where[n];"],
+    "from a number": ["size_t a) { p[i].x = *(float *)a;", "const size_t *a) { p[i].x = *reinterpret_cast<float *>(a[i]);"],
+    "by textures": ["cudaTextureObject_t t) { p[i].x = tex1Dfetch<float>(t, i);"],
+    "by a pointer": ["float (*f)(int)) { p[i].x = f(i);"],
+    "without a body": ["int n) { p[i].x = elsewhere(n);"],
+    "not understood": ["int n) { asm volatile(\"\"); p[i].x = n;"],
+    "pointers lie in": ["Both b) { p[i].x = *b.p;"],
+}
+REACH_HEAD = """
+struct P { float x, y; int k[6]; };
+struct Node { Node *next; float value; };
+struct Box { float *values; int n; };
+struct Holder { float **list; };
+union Both { float *p; size_t n; };
+__device__ float *where;
+__constant__ float table[64];
+__device__ float elsewhere(int n);
+__device__ void step(P *q, int n) { if (n > 0) step(q, n - 1); q->x += 1; }
+"""
+
+
+def check_reach(rewriter, wrong):
+    expected, text = {}, REACH_HEAD
+    for why, bodies in REACH.items():
+        for body in bodies:
+            expected["k%d" % len(expected)] = why
+            text += "__global__ void k%d(P *p, %s }\n" % (len(expected) - 1, body.replace(") {", ") { int i = threadIdx.x;", 1))
+    kernels = {k["name"]: k for k in ask(rewriter, text).get("forms", {"kernels": []})["kernels"]}
+    for name, why in expected.items():
+        kernel = kernels.get(name, {})
+        check(wrong, "%s, %s: %s" % (name, why, kernel), kernel.get("closed") is (why == "") and why in kernel.get("open", ""))
+    return len(expected)
+
+
 def ask(rewriter, source, names=()):
     request = {"companion": {"tile": 32, "options": ["-std=c++17"], "names": list(names)}, "source": source, "file": "k.cu"}
     answer = subprocess.run([rewriter, "--request"], input=json.dumps(request), capture_output=True, text=True, check=True)
@@ -60,6 +100,7 @@ def main(rewriter):
     kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
     check(wrong, "named: %s" % sorted(kernels), "sim::scale<long, 7>" in kernels and "sim::scale<float, 3>" not in kernels)
     check(wrong, "added text", "restride_name_" not in reply["source"] and reply["source"].endswith(source[-60:]))
+    print("%d kernels' reach" % check_reach(rewriter, wrong))
     print("\n".join(wrong) if wrong else "6 kernels described, 1 named")
     return 1 if wrong else 0
 
