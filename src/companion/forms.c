@@ -18,14 +18,25 @@ typedef struct {
     const rs_companion_layout *layout;
 } describing;
 
-/* The gain without each argument of `all` in turn; which is missed least. */
+/* Those of `all` that have the elements of parameter `which`. */
+static uint64_t alike(const rs_syntax_declaration *kernel, uint64_t all, size_t which)
+{
+    const rs_syntax_type *element = kernel->parameters[which]->type->of->plain;
+    uint64_t found = 0;
+    for (size_t i = 0; i < kernel->parameter_count && i < 64; i++)
+        if ((all >> i & 1) != 0 && kernel->parameters[i]->type->of->plain == element)
+            found |= UINT64_C(1) << i;
+    return found;
+}
+
+/* The gain without the arguments of each type in turn; which are missed least. */
 static restride_status find_idle(const describing *at, const rs_syntax_declaration *kernel,
                                  uint64_t all, uint64_t *idle, double *gain)
 {
     restride_status status = RESTRIDE_OK;
     *gain = 0;
     for (size_t i = 0; i < 64 && status == RESTRIDE_OK; i++) {
-        const uint64_t rest = all & ~(UINT64_C(1) << i);
+        const uint64_t rest = (all >> i & 1) == 0 ? all : all & ~alike(kernel, all, i);
         const char *why;
         double without;
         if (rest == all || rest == 0)
@@ -54,7 +65,7 @@ restride_status rs_forms_choose(rs_companion_judge *judge, rs_syntax *tree,
         double alone;
         if ((arrays >> i & 1) == 0)
             continue;
-        status = judge(tree, kernel, UINT64_C(1) << i, layout, &alone, &reasons[i]);
+        status = judge(tree, kernel, alike(kernel, arrays, i), layout, &alone, &reasons[i]);
         if (alone > 0) /* what the judge knows */
             good |= UINT64_C(1) << i;
     }

@@ -20,6 +20,8 @@
  * Which arguments are transformed when a program is built: if the judge foretells a gain from some
  * of a kernel's arguments, those; the others keep their layout, and the reason says what it
  * foretold. If it foretells none, all are: only --policy asta uses such forms, as `gain` says.
+ * Arguments with elements of one type are judged together: programs pass one array as each of them
+ * in turn, and would convert it again and again.
  */
 #ifndef RS_COMPANION_FORMS_H
 #define RS_COMPANION_FORMS_H
