@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, TypeVar
+from typing import Any, Optional, Sequence, TypeVar, cast
 
 import numpy as np
 
+from ._copies import convert_apart, convert_into, permute_apart, permute_into
 from ._library import Ended, Error
 from ._memory import check_axes
+from ._operands import operand
 from ._plan import (
     changeable,
     check_itemsize,
@@ -15,6 +17,7 @@ from ._plan import (
     conversion,
     deliver,
     element_layouts,
+    flag,
     permute_operand,
     run_once,
 )
@@ -23,13 +26,17 @@ from ._records import split
 _Array = TypeVar("_Array")
 
 
-def transpose(a: _Array, *, out_of_place: bool = False, threads: int = 0, progress: Any = False) -> _Array:
+def transpose(
+    a: _Array, *, out: Any = None, out_of_place: bool = False, threads: int = 0, progress: Any = False
+) -> _Array:
     """The transpose of an array, in the array's own memory.
 
     a: an array of any rank and of elements of any fixed size, dense in any order of its axes: NumPy's, `memoryview`,
         `mmap`, anything with the buffer protocol, `__array_interface__`, `__cuda_array_interface__` or DLPack; tensors
         of PyTorch and arrays of CuPy and JAX in host or CUDA memory. It is not to be used any more.
-    out_of_place: works on a copy; `a` stays as it is and may be read-only or have any strides.
+    out: an array of the same kind of elements that takes the result, in one pass, and is returned; dense in any order
+        of its axes, apart from `a` in memory and on its device. `a`, which must be dense, stays as it is.
+    out_of_place: the result is a new array; `a` stays as it is and may be read-only or have any strides.
     threads: that work at most, 1 to 256; 0: one for each processor. A CUDA array is worked on by its device.
     progress: True shows a bar where tqdm is installed; a function is called with bytes done and bytes in all. What it
         raises is raised when the memory is whole, with what this would have returned as `.result`.
@@ -45,7 +52,7 @@ def transpose(a: _Array, *, out_of_place: bool = False, threads: int = 0, progre
     >>> b.tolist(), b.flags.c_contiguous, np.shares_memory(a, b)
     ([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]], True, True)
     """
-    return permute(a, None, out_of_place=out_of_place, threads=threads, progress=progress)
+    return permute(a, None, out=out, out_of_place=out_of_place, threads=threads, progress=progress)
 
 
 def permute(
@@ -53,6 +60,7 @@ def permute(
     axes: Optional[Sequence[int]],
     *,
     order: str = "K",
+    out: Any = None,
     out_of_place: bool = False,
     threads: int = 0,
     progress: Any = False,
@@ -60,7 +68,7 @@ def permute(
     """The array whose axis k is axis `axes[k]` of `a`, as `numpy.transpose(a, axes)`, in the memory of `a`.
 
     axes: each axis once; negative ones count from the end; None reverses all. Axes that stay in front are a batch.
-    order: of the result in memory: "C", "F", or "K", which keeps C order and Fortran order as they were.
+    order: of the result in memory: "C", "F", or "K", which keeps C order and Fortran order as they were. `out` has its own.
     The rest is as in `transpose()`.
 
     >>> import numpy as np, restride as rs
@@ -69,9 +77,21 @@ def permute(
     (2, 4, 3)
     """
     options = check_options(threads)
-    on = changeable(a, out_of_place)
-    permuted: _Array = permute_operand(on, check_axes(axes, len(on.facts.shape)), order, options, progress)
+    permuted: _Array
+    if _has_out(out, out_of_place):
+        permuted = permute_into(a, axes, out, options, progress)
+    elif out_of_place:
+        permuted = permute_apart(a, axes, order, options, progress)
+    else:
+        on = changeable(a, False)
+        permuted = permute_operand(on, check_axes(axes, len(on.facts.shape)), order, options, progress)
     return permuted
+
+
+def _has_out(out: Any, out_of_place: bool) -> bool:
+    if flag("out_of_place", out_of_place) and out is not None:
+        raise Error("out is memory for the result, and out_of_place=True makes its own; give one of them.")
+    return out is not None
 
 
 def ascontiguousarray(a: _Array, *, out_of_place: bool = False, threads: int = 0, progress: Any = False) -> _Array:
@@ -114,6 +134,7 @@ def convert(
     target: str,
     *,
     itemsize: Optional[int] = None,
+    out: Any = None,
     out_of_place: bool = False,
     threads: int = 0,
     progress: Any = False,
@@ -125,9 +146,10 @@ def convert(
         array, "i" for its records in the order of memory and "f" for its fields, packed ones too.
     source, target: layouts of these dimensions, now and then: "i f", "i/32 f i%32".
     itemsize: bytes of an element where `dimensions` do not say it; None: the item size of `a`.
+    out: as in `transpose()`, of the size of layout `target`; `a` has that of `source`.
     out_of_place, threads, progress: as in `transpose()`.
 
-    Returns `a` itself (the copy, out of place; of JAX the array that has its memory now), whose dtype and shape still
+    Returns `a` itself (`out`, or the new array out of place; of JAX the array that has its memory now), whose dtype and shape still
     describe it as it was.
     Raises `restride.Error`: a layout cannot be read (the sentence names the character), the size differs, or `a` may
     not be changed in place.
@@ -137,7 +159,8 @@ def convert(
     [0, 2, 1, 3, 4, 6, 5, 7, 8, 9]
     """
     options = check_options(threads)
-    on = changeable(a, out_of_place)
+    apart = _has_out(out, out_of_place) or out_of_place
+    on = operand(a, copy=out_of_place) if apart else changeable(a, False)
     if dimensions is None:
         dtype = getattr(a, "dtype", None)
         if not isinstance(dtype, np.dtype) or dtype.names is None:
@@ -146,10 +169,17 @@ def convert(
             return a
         dimensions = split(dtype).dimensions(on.nbytes // dtype.itemsize)
     unit = on.facts.itemsize if itemsize is None else check_itemsize(itemsize)
+    converted: Any = None
+    if out is not None:
+        return cast(_Array, convert_into(on, (dimensions, source, target), unit, out, options, progress))
     layouts, unit, needed = element_layouts(dimensions, source, target, unit)
     if needed != on.nbytes:
         raise Error(f"The layouts take {needed} bytes, and {on.facts.what} has {on.nbytes}.")
-    result = on.whole()
-    ended = run_once(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else Ended()
-    converted: _Array = deliver(on.finished(result), ended, "The conversion")
-    return converted
+    if out_of_place:
+        converted = convert_apart(on, layouts, unit, options, progress)
+    if converted is None:
+        on = changeable(a, out_of_place)
+        result = on.whole()
+        ended = run_once(conversion(on.queue, layouts, unit, needed, options), on, progress) if needed else Ended()
+        converted = deliver(on.finished(result), ended, "The conversion")
+    return cast(_Array, converted)

@@ -139,13 +139,16 @@ class Move(NamedTuple):
     result_order: Tuple[int, ...]
 
 
-def plan_move(shape: Tuple[int, ...], order: Tuple[int, ...], axes: Tuple[int, ...], target: str) -> Move:
-    """How memory in `order` becomes that of the array whose axis k is axis axes[k].
+def order_of(order: Tuple[int, ...], target: str) -> Tuple[int, ...]:
+    """The axes of a result from the slowest to the fastest: "C", "F", or "K": axis k is as slow or fast as axis k is now."""
+    ascending = tuple(range(len(order)))
+    return {"C": ascending, "F": ascending[::-1], "K": order}[target]
 
-    `target` is the order of the result: "C", "F", or "K": axis k of the result is as slow or fast as axis k is now.
-    """
-    rank = len(shape)
-    result_order = {"C": tuple(range(rank)), "F": tuple(range(rank))[::-1], "K": order}[target]
+
+def plan_move(
+    shape: Tuple[int, ...], order: Tuple[int, ...], axes: Tuple[int, ...], result_order: Tuple[int, ...]
+) -> Move:
+    """How memory in `order` becomes that of the array whose axis k is axis axes[k]."""
     now = [axis for axis in order if shape[axis] != 1]
     then = [axes[k] for k in result_order if shape[axes[k]] != 1]
     groups: List[List[int]] = []  # axes that are neighbours now and then

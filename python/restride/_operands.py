@@ -28,6 +28,7 @@ class Operand:
     facts: Facts
     address: int
     queue: Optional[Queue] = None  # None: host memory
+    settable = True  # its values may be others afterwards
 
     @property
     def nbytes(self) -> int:
@@ -57,6 +58,10 @@ class Operand:
     def copy(self) -> "Operand":
         """Of a new array with the same values, dense, its axes in the same order where they have one."""
         raise NotImplementedError
+
+    def blank(self) -> Optional["Operand"]:
+        """Of a new array like a dense one, with any values; None where there is no array without values."""
+        return None
 
     def changed(self) -> None:
         """Is told when the memory has been changed."""
@@ -114,6 +119,9 @@ class NumpyOperand(Operand):
             copied = np.array(array, copy=True, order="K", subok=True)
         return NumpyOperand(copied, self.facts.what)
 
+    def blank(self) -> Optional["Operand"]:
+        return NumpyOperand(np.empty_like(self.array, order="K", subok=True), self.facts.what)
+
 
 class TorchOperand(Operand):
     def __init__(self, tensor: Any) -> None:
@@ -151,6 +159,10 @@ class TorchOperand(Operand):
         copied = copied if copied.is_contiguous() or _is_dense(copied) else copied.contiguous()
         return TorchOperand(copied)
 
+    def blank(self) -> Optional["Operand"]:
+        torch = sys.modules["torch"]
+        return TorchOperand(torch.empty_like(self.tensor.detach(), memory_format=torch.preserve_format))
+
     def changed(self) -> None:
         # A backward pass that has kept this tensor now says so instead of reading other numbers.
         graph = getattr(getattr(sys.modules["torch"], "autograd", None), "graph", None)
@@ -187,6 +199,9 @@ class CupyOperand(Operand):
     def copy(self) -> "Operand":
         return CupyOperand(self.array.copy(order="K"))
 
+    def blank(self) -> Optional["Operand"]:
+        return CupyOperand(sys.modules["cupy"].empty_like(self.array, order="K"))
+
 
 @functools.lru_cache(maxsize=64)
 def _donating_reshape(shape: Tuple[int, ...]) -> Any:
@@ -196,6 +211,8 @@ def _donating_reshape(shape: Tuple[int, ...]) -> Any:
 
 class JaxOperand(Operand):
     """JAX's arrays do not change; but one may be donated: its memory becomes the result's, and it is deleted."""
+
+    settable = False
 
     def __init__(self, array: Any) -> None:
         devices = list(array.devices())

@@ -13,7 +13,7 @@ import numpy as np
 from . import _library
 from ._device import Queue
 from ._library import Ended, Error, Handle, Interrupted, PlanOptions, library
-from ._memory import Facts, Move, check_axes, plan_move, refusal, refuse
+from ._memory import Facts, Move, check_axes, order_of, plan_move, refusal, refuse
 from ._operands import NumpyOperand, Operand, operand
 
 
@@ -56,7 +56,7 @@ def check_order(order: Any) -> None:
 
 
 @contextlib.contextmanager
-def _engine(queue: Optional[Queue], threads: int) -> Iterator[Handle]:
+def engine_of(queue: Optional[Queue], threads: int) -> Iterator[Handle]:
     if queue is None:
         yield _library.host_engine(threads)
     else:
@@ -87,7 +87,7 @@ def permutation(queue: Optional[Queue], move: Move, unit: int, options: Options)
     matrix = None if options.method is None else _matrix(move)
 
     def make(how: Options) -> Handle:
-        with _engine(queue, how.threads) as engine:
+        with engine_of(queue, how.threads) as engine:
             told = _planner_options(how)
             if matrix is not None:
                 create: Any = library.restride_plan_transpose_with
@@ -140,7 +140,7 @@ def conversion(
     """The library's plan from one layout to another. `unit` is 0 where a record says the sizes."""
 
     def make(how: Options) -> Handle:
-        with _engine(queue, how.threads) as engine:
+        with engine_of(queue, how.threads) as engine:
             pair = layouts[0].pointer, layouts[1].pointer
             arguments = (engine.pointer, *pair, unit, _planner_options(how))
             return _library.make(
@@ -205,7 +205,7 @@ def deliver(result: Any, ended: Ended, what: str) -> Any:
 def permute_operand(on: Operand, axes: Tuple[int, ...], order: str, options: Options, progress: Any) -> Any:
     """Permutes the axes of an array that may be changed."""
     check_order(order)
-    move = plan_move(on.facts.shape, on.order(), axes, order)
+    move = plan_move(on.facts.shape, on.order(), axes, order_of(on.order(), order))
     result = on.result(tuple(on.facts.shape[axis] for axis in axes), move.result_order)
     ended = Ended()
     if on.nbytes and len(move.dims) > 1:
@@ -260,7 +260,7 @@ class Plan:
         self._queue = on.queue
         self._order = on.order()
         self._axes = check_axes(axes, len(on.facts.shape))
-        self._move = move = plan_move(on.facts.shape, self._order, self._axes, order)
+        self._move = move = plan_move(on.facts.shape, self._order, self._axes, order_of(self._order, order))
         self._nbytes = on.nbytes
         self._nothing = not on.nbytes or len(move.dims) < 2
         queue, unit = on.queue, on.facts.itemsize

@@ -80,6 +80,23 @@ class Arrays(unittest.TestCase):
             rs.Plan(np.empty(a.shape, a.dtype))(a)
         guarded.check_unchanged()
 
+    @g.cases(300)
+    @given(g.dense(), st.data())
+    def test_out(self, made, data):
+        """The result goes to an array whose axes lie in any order; the source stays as it is."""
+        guarded, a = made
+        axes = some_axes(data, a.ndim)
+        a.flags.writeable = data.draw(st.booleans())
+        shape = a.transpose(axes).shape
+        target = g.Guarded(a.nbytes, data.draw(st.integers(0, 17)), data.draw(st.integers(0, 2**32)))
+        order = data.draw(st.permutations(range(a.ndim)))
+        out = target.array(a.dtype, shape, g.dense_strides(shape, order, a.dtype.itemsize))
+        wanted = g.raw(a).transpose(axes).tobytes()
+        self.assertIs(rs.permute(a, axes, out=out, threads=data.draw(st.integers(0, 3))), out)
+        self.assertEqual(g.raw(out).tobytes(), wanted)
+        guarded.check_unchanged()
+        target.check_guards()
+
     @g.cases(100)
     @given(g.dense(), st.data())
     def test_plan(self, made, data):

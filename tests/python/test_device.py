@@ -125,6 +125,18 @@ class Device(unittest.TestCase):
             rs.transpose(x, out_of_place=True)
         self.assertEqual(allocation.inside.tobytes(), a.tobytes())
 
+    def test_out(self):
+        a, x, allocation = self.made()
+        target = Allocation(np.zeros(a.size, np.uint8))
+        out = ByInterface(target, target.inside.reshape(a.T.shape))
+        self.assertIs(rs.transpose(x, out=out), out)
+        self.assertEqual(target.inside.tobytes(), a.T.tobytes())
+        self.assertEqual(allocation.inside.tobytes(), a.tobytes())
+        with self.assertRaisesRegex(rs.Error, "another device or stream"):
+            rs.transpose(x, out=np.zeros(a.T.shape, "u1"))
+        target.check_guards()
+        allocation.check_guards()
+
     def test_own_stream(self):
         stream = ctypes.c_void_p()
         driver.cuCtxPushCurrent_v2(context)
