@@ -272,7 +272,7 @@ def rows(library, where, part, only):
         for title, source, target in LAYOUTS:
             name = f"{title}, {size}"
             if only in name:
-                count = RECORD_BYTES // int(size.split()[0]) // part
+                count = RECORD_BYTES // int(size.split()[0]) // part // 8 * 8
                 dims = f"i:{count} f{{ {members} }}"
                 content = random_bytes(library.bytes(dims, source), where)
                 expected = on_host(library, dims, source, target, content, library.bytes(dims, target))

@@ -231,7 +231,7 @@ static void add_shared(const rs_copy_cutter *c, rs_copy_digits *digits, size_t p
 }
 
 /* The even side; `digits` are those of all parts, with their steps in local memory. */
-static bool make_even(rs_copy_cutter *c, rs_copy_digits *digits)
+static bool make_even(rs_copy_cutter *c, rs_copy_digits *digits, size_t enough)
 {
     *digits = (rs_copy_digits){.count = 0};
     if (c->record != 0)
@@ -240,7 +240,7 @@ static bool make_even(rs_copy_cutter *c, rs_copy_digits *digits)
                                                           .step = {.even = 1},
                                                           .partial = -1};
     add_shared(c, digits, 0);
-    bool good = rs_copy_runs_of(&c->even, digits, true, 0);
+    bool good = rs_copy_runs_of(&c->even, digits, true, enough);
     rs_copy_runs_place(&c->even, digits);
     const rs_copy_part *part = &c->parts[0];
     size_t begin = c->record != 0 ? c->start : c->cut->scatter ? part->to : part->from;
@@ -276,15 +276,14 @@ static bool make_uneven(rs_copy_cutter *c, size_t p, const rs_copy_digits *even,
     return good;
 }
 
-static bool same_chain(const rs_copy_digits *a, const rs_copy_digits *b, bool with_places)
+static bool same_chain(const rs_copy_digits *a, const rs_copy_digits *b)
 {
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++) {
         const rs_copy_digit *d = &a->digits[i];
         const rs_copy_digit *e = &b->digits[i];
-        if (d->count != e->count || d->partial != e->partial ||
-            (with_places ? d->step.cell != e->step.cell : d->axis != e->axis))
+        if (d->count != e->count || d->partial != e->partial || d->step.cell != e->step.cell)
             return false;
     }
     return true;
@@ -295,7 +294,7 @@ static bool are_alike(const rs_copy_cutter *c, size_t p, size_t q)
 {
     const rs_copy_runs *a = &c->runs[p];
     const rs_copy_runs *b = &c->runs[q];
-    if (a->rows_by != b->rows_by || !same_chain(&a->chain, &b->chain, true))
+    if (a->rows_by != b->rows_by || !same_chain(&a->chain, &b->chain))
         return false;
     for (size_t i = 0; i < c->outer_count; i++)
         if (rs_copy_uneven_stride(c, p, c->outer[i]) != rs_copy_uneven_stride(c, q, c->outer[i]))
@@ -319,7 +318,7 @@ static bool make_runs(rs_copy_cutter *c, size_t enough)
 {
     rs_copy_digits digits;
     order_boxes(c);
-    bool good = count_boxes(c) && make_even(c, &digits);
+    bool good = count_boxes(c) && make_even(c, &digits, SIZE_MAX);
     for (size_t p = 0; p < c->part_count; p++)
         good = good && make_uneven(c, p, &digits, enough) && c->runs[p].lower <= MOST_LOWER;
     return good;
@@ -335,15 +334,31 @@ static bool find_runs(rs_copy_cutter *c)
     return make_runs(c, RUN_BYTES / c->cut->word) || make_runs(c, SIZE_MAX);
 }
 
+/* Words that follow each other on both sides. */
+static size_t common_run(const rs_copy_digits *a, const rs_copy_digits *b)
+{
+    size_t run = 1;
+    for (size_t i = 0; i < a->count && i < b->count && a->digits[i].axis == b->digits[i].axis; i++)
+        run *= a->digits[i].count;
+    return run;
+}
+
+/* Runs that both sides have in common need no local memory where they are long, or all there is. */
 static void find_direct(rs_copy_cutter *c)
 {
     rs_copy_runs uneven;
+    rs_copy_runs even = c->even;
     rs_copy_digits all = {.count = 0};
+    c->cut->direct = false;
     if (c->record != 0)
         return;
     add_shared(c, &all, 0);
-    c->cut->direct = rs_copy_runs_of(&uneven, &all, false, SIZE_MAX) &&
-                     same_chain(&c->even.chain, &uneven.chain, false);
+    rs_copy_runs_of(&uneven, &all, false, SIZE_MAX);
+    size_t run = common_run(&even.chain, &uneven.chain);
+    bool all_common = run == even.run && run == uneven.run;
+    c->cut->direct = (all_common || run * c->cut->word >= LINE_BYTES) && make_even(c, &all, run);
+    if (!c->cut->direct)
+        c->even = even;
 }
 
 static bool finish_runs(rs_copy_cutter *c)
@@ -365,13 +380,6 @@ static bool finish_runs(rs_copy_cutter *c)
 
 /* ---- vectors ---- */
 
-static size_t run_multiple(const rs_copy_cutter *c, const rs_copy_runs *runs)
-{
-    const rs_copy_digit high = rs_copy_runs_high(runs);
-    size_t rest = high.partial >= 0 ? c->parts[0].axes[high.axis].extent % high.count : 0;
-    return runs->run | runs->lower * rest;
-}
-
 static size_t lowest_bit(size_t number)
 {
     return number == 0 ? WIDEST : rs_size_smaller(number & -number, WIDEST);
@@ -379,7 +387,7 @@ static size_t lowest_bit(size_t number)
 
 static size_t most_even_vector(const rs_copy_cutter *c)
 {
-    size_t all = run_multiple(c, &c->even);
+    size_t all = c->even.run;
     for (size_t last = 0; last < rs_copy_runs_lasts(&c->even); last++)
         for (size_t row = 0; row < c->even.row_count; row++)
             all |= rs_copy_runs_row(&c->even, row, last).even;
@@ -392,7 +400,7 @@ static size_t most_uneven_vector(const rs_copy_cutter *c)
 {
     size_t all = 0;
     for (size_t p = 0; p < c->part_count; p++) {
-        all |= run_multiple(c, &c->runs[p]);
+        all |= c->runs[p].run;
         for (size_t last = 0; last < rs_copy_runs_lasts(&c->runs[p]); last++)
             for (size_t row = 0; row < c->runs[p].row_count; row++)
                 all |= rs_copy_runs_row(&c->runs[p], row, last).uneven;

@@ -23,7 +23,7 @@ static void make_chain(rs_copy_runs *runs, const rs_copy_digits *all, bool taken
         append(&runs->chain, digit);
         runs->lower = runs->run;
         runs->run *= digit->count;
-        ends = digit->partial >= 0 || (!is_even && runs->run >= enough);
+        ends = digit->partial >= 0 || runs->run >= enough;
         i = (size_t)-1; /* from the beginning */
     }
 }

@@ -41,8 +41,8 @@ typedef struct {
     int rows_by;      /* this one; 2: none */
 } rs_copy_runs;
 
-/* Digits that follow each other from one word on are the chain: on the uneven side only until it
- * has `enough` words. False when there are two partial digits where one may be. */
+/* Digits that follow each other from one word on are the chain, until it has `enough` words. False
+ * when there are two partial digits where one may be. */
 bool rs_copy_runs_of(rs_copy_runs *runs, const rs_copy_digits *all, bool is_even, size_t enough);
 
 /* Gives each digit its step in local memory, where the even side's runs are `pitch` words. */

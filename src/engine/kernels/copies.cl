@@ -62,12 +62,31 @@ FUNCTION uint cell_of(uint place, uint shift)
     return place + (place >> shift) * SKEW;
 }
 
+/* What the last vectors of runs of a shorter last block leave over, word by word. */
+FUNCTION void pass_even_rest(GLOBAL WORD *side, LOCAL WORD *cells, GLOBAL const ulong *rows,
+                             uint row_count, uint run, uint pitch, uint shift)
+{
+#if EVEN_VECTOR > 1
+    const uint rest = run % EVEN_VECTOR;
+    for (uint i = LOCAL_ID; i < row_count * rest; i += LOCAL_SIZE) {
+        uint row = i / rest;
+        uint x = run - rest + i % rest;
+        LOCAL WORD *cell = cells + cell_of(row * pitch + x, shift);
+#ifdef SCATTER
+        side[rows[row] + x] = *cell;
+#else
+        *cell = side[rows[row] + x];
+#endif
+    }
+#endif
+}
+
 /* The runs of the even side and local memory, all of them. */
 FUNCTION void pass_even(GLOBAL WORD *side, LOCAL WORD *cells, GLOBAL const ulong *rows,
                         uint row_count, uint run, uint pitch, uint shift)
 {
     const uint vectors = run / EVEN_VECTOR;
-    const uint magic = small_magic(vectors);
+    const uint magic = small_magic(vectors | (vectors == 0));
     const uint total = row_count * vectors;
     for (uint begin = LOCAL_ID; begin < total; begin += BATCH * LOCAL_SIZE) {
 #ifdef SCATTER
@@ -111,6 +130,7 @@ FUNCTION void pass_even(GLOBAL WORD *side, LOCAL WORD *cells, GLOBAL const ulong
         }
 #endif
     }
+    pass_even_rest(side, cells, rows, row_count, run, pitch, shift);
 }
 
 /* Between a vector of the uneven side, from word x of a run on, and its cells. */
@@ -149,7 +169,7 @@ FUNCTION void pass_uneven(GLOBAL WORD *side, LOCAL WORD *cells, GLOBAL const ulo
                           uint lower_magic, uint step, uint shift)
 {
     const uint vectors = run / UNEVEN_VECTOR;
-    const uint magic = small_magic(vectors);
+    const uint magic = small_magic(vectors | (vectors == 0));
     const uint total = row_count * vectors;
     for (uint begin = LOCAL_ID; begin < total; begin += UNEVEN_BATCH * LOCAL_SIZE) {
 #ifdef SCATTER
@@ -181,6 +201,20 @@ FUNCTION void pass_uneven(GLOBAL WORD *side, LOCAL WORD *cells, GLOBAL const ulo
             }
         }
     }
+#if UNEVEN_VECTOR > 1
+    const uint rest = run % UNEVEN_VECTOR;
+    for (uint i = LOCAL_ID; i < row_count * rest; i += LOCAL_SIZE) {
+        uint row = i / rest;
+        uint x = run - rest + i % rest;
+        uint place = (uint)rows[2 * row + 1] + x / lower * step + (uint)low[x % lower];
+        LOCAL WORD *cell = cells + cell_of(place, shift);
+#ifdef SCATTER
+        *cell = side[rows[2 * row] + x];
+#else
+        side[rows[2 * row] + x] = *cell;
+#endif
+    }
+#endif
 }
 
 FUNCTION void pass_classes(GLOBAL WORD *side, LOCAL WORD *cells, GLOBAL const ulong *table,
@@ -204,7 +238,7 @@ FUNCTION void pass_runs(GLOBAL const WORD *from, GLOBAL WORD *to, GLOBAL const u
                         uint row_count, uint run)
 {
     const uint vectors = run / EVEN_VECTOR;
-    const uint magic = small_magic(vectors);
+    const uint magic = small_magic(vectors | (vectors == 0));
     const uint total = row_count * vectors;
     for (uint begin = LOCAL_ID; begin < total; begin += BATCH * LOCAL_SIZE) {
         EVEN_WIDE wide[BATCH];
@@ -227,6 +261,14 @@ FUNCTION void pass_runs(GLOBAL const WORD *from, GLOBAL WORD *to, GLOBAL const u
             }
         }
     }
+#if EVEN_VECTOR > 1
+    const uint rest = run % EVEN_VECTOR;
+    for (uint i = LOCAL_ID; i < row_count * rest; i += LOCAL_SIZE) {
+        uint row = i / rest;
+        uint x = run - rest + i % rest;
+        to[rows[2 * row + 1] + x] = from[rows[2 * row] + x];
+    }
+#endif
 }
 
 /* `by` has what the even side's rows and runs are multiplied by, two bits each. */
