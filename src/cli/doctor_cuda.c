@@ -1,8 +1,10 @@
 /* restride doctor, CUDA: the driver and the run-time compiler, both only looked up at run time. */
 #include "cli/doctor.h"
+#include "cli/nvcc.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef RESTRIDE_HAVE_CUDA
@@ -105,6 +107,19 @@ static const char *first_library(const char *const names[], size_t count)
     return NULL;
 }
 
+#ifdef RESTRIDE_HAVE_REWRITE
+static void check_nvcc(json_t *findings)
+{
+    char *nvcc = rs_nvcc_find();
+    if (nvcc != NULL)
+        rs_doctor_add(findings, "nvcc", RS_DOCTOR_WORKS, NULL, "%s, for restride nvcc", nvcc);
+    else
+        rs_doctor_add(findings, "nvcc", RS_DOCTOR_OPTIONAL, "install NVIDIA's CUDA toolkit",
+                      "nvcc is not here; without it restride nvcc builds no CUDA programs");
+    free(nvcc);
+}
+#endif
+
 void rs_doctor_check_cuda(json_t *findings)
 {
     static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
@@ -121,4 +136,7 @@ void rs_doctor_check_cuda(json_t *findings)
     else
         rs_doctor_add(findings, "CUDA compiler", RS_DOCTOR_OPTIONAL, NULL,
                       "libnvrtc.so is not here" WITHOUT_IT);
+#ifdef RESTRIDE_HAVE_REWRITE
+    check_nvcc(findings);
+#endif
 }

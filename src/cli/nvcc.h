@@ -32,6 +32,10 @@ typedef struct {
     rs_words dependencies; /* files that it writes */
 } rs_nvcc;
 
+/* The path of the real nvcc: of PATH, CUDA_PATH, CUDA_HOME or /usr/local/cuda; the caller frees it.
+ * NULL: there is none. */
+char *rs_nvcc_find(void);
+
 /* Asks nvcc. False when there is nothing to transform: nothing becomes an object, or it fails. */
 bool rs_nvcc_ask(rs_nvcc *call);
 

@@ -46,7 +46,7 @@ static char *find_in(const char *folders)
     return NULL;
 }
 
-static char *find_nvcc(void)
+char *rs_nvcc_find(void)
 {
     static const char *const variables[] = {"CUDA_PATH", "CUDA_HOME"};
     char *found = find_in(getenv("PATH"));
@@ -194,7 +194,7 @@ int rs_verb_nvcc(int argc, char **argv)
         fputs(rs_help_nvcc, stdout);
         return RS_EXIT_DONE;
     }
-    argv[0] = find_nvcc();
+    argv[0] = rs_nvcc_find();
     if (argv[0] == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, "nvcc",
                            "nvcc is not in PATH; install the CUDA toolkit, or set CUDA_PATH.");
@@ -215,7 +215,7 @@ int rs_nvcc_launch(int argc, char **argv, int nvcc)
 {
     if (nvcc > 0)
         return run_nvcc(argv + 1, argc - 1, nvcc - 1);
-    argv[0] = find_nvcc();
+    argv[0] = rs_nvcc_find();
     if (argv[0] == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, "nvcc", "There is no other nvcc in PATH.");
     return run_nvcc(argv, argc, 0);

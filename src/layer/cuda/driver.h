@@ -33,6 +33,7 @@ typedef struct {
     rs_cuda_result (*cuFuncGetParamInfo)(rs_cuda_function function, size_t index, size_t *offset,
                                          size_t *size);
     rs_cuda_result (*cuFuncGetAttribute)(int *value, int attribute, rs_cuda_function function);
+    rs_cuda_result (*cuLibraryGetModule)(rs_cuda_module *module, void *library);
     rs_cuda_result (*cuKernelGetFunction)(rs_cuda_function *function, rs_cuda_kernel_handle kernel);
 } rs_cuda_more;
 

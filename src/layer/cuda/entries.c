@@ -13,6 +13,7 @@
  */
 #include "layer/cuda/driver.h"
 
+#include "layer/cuda/nvrtc.h"
 #include "layer/cuda/thunks.h"
 
 #include <stdlib.h>
@@ -154,11 +155,12 @@ uintptr_t restride_cuda_answer(const char *name, uintptr_t function)
 {
     void *pointer;
     bool is_per_thread;
-    if (!is_of_driver(name) || rs_cuda.driver == NULL)
+    const rs_entry_kind *compiler = rs_nvrtc_kind(name);
+    if ((compiler == NULL && !is_of_driver(name)) || rs_cuda.driver == NULL)
         return function;
-    const rs_entry_kind *kind = kind_of_export(name, &is_per_thread);
+    const rs_entry_kind *kind = compiler != NULL ? compiler : kind_of_export(name, &is_per_thread);
     memcpy(&pointer, &function, sizeof pointer);
-    pointer = answer(kind, is_per_thread, name, pointer);
+    pointer = answer(kind, compiler == NULL && is_per_thread, name, pointer);
     memcpy(&function, &pointer, sizeof function);
     return function;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "layer/core/knowledge.h"
 #include "layer/core/report.h"
+#include "layer/cuda/nvrtc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,20 @@ static bool may_be_wanted(const rs_kernel *kernel)
            kernel->foretold_gain > 1;
 }
 
+/* Run-time compiled modules have descriptions of their own; other names are those of all objects.
+ */
+static const rs_form_kernel *find_form(const rs_cuda_kernel_record *kernel)
+{
+    rs_cuda_module module = NULL;
+    const rs_forms *own = NULL;
+    if (rs_cuda.more.cuFuncGetModule != NULL &&
+        rs_cuda.more.cuFuncGetModule(&module, kernel->own) == RS_CUDA_SUCCESS)
+        own = rs_nvrtc_forms_of(module);
+    if (own == NULL && rs_forms_read_loaded(&forms) == RESTRIDE_OK)
+        own = &forms;
+    return own != NULL ? rs_forms_find(own, kernel->symbol) : NULL;
+}
+
 static rs_cuda_kernel_record *make_kernel(rs_cuda_function handle) RS_LOCKED
 {
     const char *name;
@@ -199,9 +214,8 @@ static rs_cuda_kernel_record *make_kernel(rs_cuda_function handle) RS_LOCKED
     kernel->own = function_of(handle, &name);
     kernel->symbol = name != NULL ? strdup(name) : NULL;
     const rs_form_kernel *form = NULL;
-    if (kernel->symbol != NULL && rs_the_layer()->settings.policy != RS_POLICY_OFF &&
-        rs_forms_read_loaded(&forms) == RESTRIDE_OK)
-        form = rs_forms_find(&forms, kernel->symbol);
+    if (kernel->symbol != NULL && rs_the_layer()->settings.policy != RS_POLICY_OFF)
+        form = find_form(kernel);
     if (form != NULL)
         describe(kernel, form);
     else
@@ -243,6 +257,7 @@ rs_word rs_follow_unload(const rs_entry *entry, rs_word *w)
     rs_map_free(&layer->kernels);
     layer->kernels = (rs_map)RS_MAP_EMPTY;
     rs_layer_unlock(layer);
+    rs_nvrtc_forget((const void *)w[0]);
     return rs_entry_call(entry, w);
 }
 

@@ -110,6 +110,7 @@ static bool find_driver(void)
         {"cuFuncGetParamInfo", &more->cuFuncGetParamInfo},
         {"cuFuncGetAttribute", &more->cuFuncGetAttribute},
         {"cuKernelGetFunction", &more->cuKernelGetFunction},
+        {"cuLibraryGetModule", &more->cuLibraryGetModule},
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         find(library, functions[i].name, functions[i].place);

@@ -5,6 +5,7 @@
  * copies, graphics, and the launches of old.
  */
 #include "layer/cuda/driver.h"
+#include "layer/cuda/nvrtc.h"
 
 #define HARMLESS(name)                                                                             \
     {                                                                                              \
@@ -201,7 +202,7 @@ const rs_entry_kind rs_entry_kinds[] = {
     HARMLESS("cuLibraryGetManaged"),
     HARMLESS("cuLibraryGetModule"),
     HARMLESS("cuLibraryGetUnifiedFunction"),
-    HARMLESS("cuLibraryLoadData"),
+    {"cuLibraryLoadData", "*", rs_follow_load, 0, -1, -1},
     HARMLESS("cuLibraryLoadFromFile"),
     {"cuLibraryUnload", "*", rs_follow_unload, 0, -1, -1},
     HARMLESS("cuLinkAddData"),
@@ -308,9 +309,9 @@ const rs_entry_kind rs_entry_kinds[] = {
     HARMLESS("cuModuleGetSurfRef"),
     HARMLESS("cuModuleGetTexRef"),
     HARMLESS("cuModuleLoad"),
-    HARMLESS("cuModuleLoadData"),
-    HARMLESS("cuModuleLoadDataEx"),
-    HARMLESS("cuModuleLoadFatBinary"),
+    {"cuModuleLoadData", "*", rs_follow_load, 0, -1, -1},
+    {"cuModuleLoadDataEx", "*", rs_follow_load, 0, -1, -1},
+    {"cuModuleLoadFatBinary", "*", rs_follow_load, 0, -1, -1},
     {"cuModuleUnload", "*", rs_follow_unload, 0, -1, -1},
     HARMLESS("cuOccupancyAvailableDynamicSMemPerBlock"),
     HARMLESS("cuOccupancyMaxActiveBlocksPerMultiprocessor"),

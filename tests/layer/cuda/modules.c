@@ -4,6 +4,8 @@
 #include "made_up.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +27,30 @@ typedef struct function {
     int most_shared;
 } function;
 
+/* A real cubin runs nowhere here: it is written to $MADE_UP_IMAGE, as far as its headers reach. */
+static bool is_cubin(const char *image, module **loaded)
+{
+    const char *path = getenv("MADE_UP_IMAGE");
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
+    if (path == NULL || memcmp(image, ELFMAG, SELFMAG) != 0)
+        return false;
+    const size_t ends[] = {head->e_shoff + (size_t)head->e_shnum * head->e_shentsize,
+                           head->e_phoff + (size_t)head->e_phnum * head->e_phentsize};
+    FILE *file = fopen(path, "wb");
+    if (file == NULL)
+        return false;
+    fwrite(image, 1, ends[0] > ends[1] ? ends[0] : ends[1], file);
+    fclose(file);
+    *loaded = calloc(1, sizeof **loaded);
+    return true;
+}
+
 EXPORT result cuModuleLoadData(module **loaded, const char *image)
 {
     static const char magic[] = "emulated ";
     BEGIN;
+    if (is_cubin(image, loaded))
+        return leave(SUCCESS);
     if (strncmp(image, magic, sizeof magic - 1) != 0)
         return leave(INVALID_VALUE);
     module *made = calloc(1, sizeof *made);

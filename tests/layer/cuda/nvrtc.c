@@ -1,0 +1,90 @@
+/*
+ * nvrtc LIBRARY DRIVER SOURCE IMAGE [NAME...]: a program that compiles a source at run time, with
+ * name expressions, writes the image that it gets, and loads it. "-" for the source: IMAGE is
+ * loaded as it is, as by a program with a cache of its own. The made-up driver writes what it was
+ * given to $MADE_UP_IMAGE.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void *handle;
+
+static void *find(handle library, const char *name)
+{
+    void *function = dlsym(library, name);
+    if (function == NULL) {
+        fprintf(stderr, "there is no %s\n", name);
+        exit(1);
+    }
+    return function;
+}
+
+#define CALL(library, name, types, ...)                                                            \
+    do {                                                                                           \
+        int(*name) types;                                                                          \
+        void *found = find(library, #name);                                                        \
+        memcpy(&name, &found, sizeof found);                                                       \
+        const int code = name(__VA_ARGS__);                                                        \
+        if (code != 0) {                                                                           \
+            fprintf(stderr, "%s: %d\n", #name, code);                                              \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static char *read_file(const char *path, size_t *size)
+{
+    char *text = calloc(1, 16 << 20);
+    FILE *file = fopen(path, "rb");
+    if (text == NULL || file == NULL)
+        exit(2);
+    *size = fread(text, 1, (16 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+int main(int argc, char **argv)
+{
+    handle compiler = argc < 5 ? NULL : dlopen(argv[1], RTLD_NOW);
+    handle program = NULL, module = NULL, context = NULL;
+    size_t size;
+    char *image;
+    if (compiler == NULL)
+        return 2;
+    if (strcmp(argv[3], "-") == 0) {
+        image = read_file(argv[4], &size);
+    } else {
+        const char *const options[] = {"--gpu-architecture=sm_90", "-std=c++17"};
+        const char *lowered = NULL;
+        char *source = read_file(argv[3], &size);
+        CALL(compiler, nvrtcCreateProgram,
+             (handle *, const char *, const char *, int, const char *const *, const char *const *),
+             &program, source, "k.cu", 0, NULL, NULL);
+        for (int i = 5; i < argc; i++)
+            CALL(compiler, nvrtcAddNameExpression, (handle, const char *), program, argv[i]);
+        CALL(compiler, nvrtcCompileProgram, (handle, int, const char *const *), program, 2,
+             options);
+        for (int i = 5; i < argc; i++) {
+            CALL(compiler, nvrtcGetLoweredName, (handle, const char *, const char **), program,
+                 argv[i], &lowered);
+            puts(lowered);
+        }
+        CALL(compiler, nvrtcGetCUBINSize, (handle, size_t *), program, &size);
+        image = malloc(size);
+        CALL(compiler, nvrtcGetCUBIN, (handle, char *), program, image);
+        CALL(compiler, nvrtcDestroyProgram, (handle *), &program);
+        FILE *file = fopen(argv[4], "wb");
+        if (file == NULL || fwrite(image, 1, size, file) != size || fclose(file) != 0)
+            return 2;
+    }
+    /* Not before: NVRTC asks a driver that it finds for more than this one has. */
+    handle driver = dlopen(argv[2], RTLD_NOW);
+    if (driver == NULL)
+        return 2;
+    CALL(driver, cuInit, (unsigned), 0);
+    CALL(driver, cuDevicePrimaryCtxRetain, (handle *, int), &context, 0);
+    CALL(driver, cuCtxSetCurrent, (handle), context);
+    CALL(driver, cuModuleLoadData, (handle *, const void *), &module, image);
+    return 0;
+}
