@@ -31,6 +31,9 @@ int rs_lab_patterns(int argc, char **argv);
 /* Which bits of an address steer a device's memory. */
 int rs_lab_probe(int argc, char **argv);
 
+/* Messages and time of redistributions over many GPUs, by a model. */
+int rs_lab_scale(int argc, char **argv);
+
 /* The speed of the model behind restride sim; only built with configuration files. */
 int rs_lab_sim(int argc, char **argv);
 

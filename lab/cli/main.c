@@ -5,6 +5,8 @@
 static const rs_cli_verb verbs[] = {
     {"figures", rs_lab_figures, "the papers' figures and tables on transposition, as JSON and SVG",
      NULL},
+    {"scale", rs_lab_scale,
+     "redistributions over many GPUs: messages, time and efficiency by a model", NULL},
 #ifdef RESTRIDE_HAVE_OPENCL
     {"apps", rs_lab_apps, "applications in each layout, and under restride run", NULL},
 #endif

@@ -29,9 +29,10 @@ int rs_nvcc_launched(int argc, char **argv);
 int rs_nvcc_launch(int argc, char **argv, int nvcc);
 
 /* Of a layout that is spread over processes: prints who holds what, and with `to` (else NULL) how
- * much each process has for each other when the array goes there. Returns the exit status. */
+ * much each process has for each other when the array goes there; with `svg` (else NULL) in a file
+ * of that name. Returns the exit status. */
 int rs_show_spread(const char *verb, const restride_layout *layout, const restride_layout *to,
-                   bool json);
+                   const char *svg, bool json);
 
 /* What --help prints: help/NAME.txt. */
 extern const char rs_help_bench_marshal[];

@@ -260,14 +260,13 @@ static int parse(const char *verb, const char *expression, const char *given,
 static int show_processes(const char *verb, const restride_layout *layout,
                           const show_options *options)
 {
-    if (options->svg != NULL || options->accessors != NULL)
-        return rs_cli_fail(RS_EXIT_USAGE, verb,
-                           "A layout over processes is shown as text or as JSON alone.");
+    if (options->accessors != NULL)
+        return rs_cli_fail(RS_EXIT_USAGE, verb, "A layout over processes has no accessors.");
     restride_layout *target = NULL;
     int status =
         options->to == NULL ? RS_EXIT_DONE : parse(verb, options->to, layout->dims_text, &target);
     if (status == RS_EXIT_DONE)
-        status = rs_show_spread(verb, layout, target, options->json);
+        status = rs_show_spread(verb, layout, target, options->svg, options->json);
     restride_layout_destroy(target);
     return status;
 }

@@ -74,8 +74,13 @@ static void test_layouts_over_processes(void **state)
     assert_output("process 1: 16 = i:2 f:4");
     assert_int_equal(show("'@r/3 r c' --dims 'r:7 c:4'"), 2);
     assert_output("^");
-    assert_int_equal(show("'@r/3 r%3 c' --svg x.svg"), 2);
-    assert_output("as text or as JSON alone");
+    assert_int_equal(show("'@r/3 r%3 c' --accessors cpp --dims 'r:7 c:4 float'"), 2);
+    assert_output("has no accessors");
+    assert_int_equal(
+        show("'@r/3 r%3 c' --dims 'r:7 c:4 float' --to '@c/2 c%2 r' --svg /dev/stdout"), 0);
+    assert_output("who sends how many bytes to whom");
+    assert_output(">24 stay<");
+    assert_output("class=\"in\">8</text>\n</svg>");
 }
 
 static void test_accessors(void **state)
