@@ -35,6 +35,10 @@ extern "C" {
 RESTRIDE_API restride_status restride_group_create_mpi(restride_group **group,
                                                        MPI_Comm communicator);
 
+/* The same for a communicator of Fortran: a number, the MPI_VAL of a type(MPI_Comm). Since 0.1. */
+RESTRIDE_API restride_status restride_group_create_mpi_fortran(restride_group **group,
+                                                               MPI_Fint communicator);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,8 @@ module restride
     public :: restride_transpose, restride_permute, restride_convert
     public :: restride_engine_create_host, restride_engine_destroy, restride_engine_forget_plans
     public :: restride_last_error, restride_version
+    public :: restride_redistribute, restride_group_create_mpi, restride_group_create_alone
+    public :: restride_group_destroy, restride_group_set_timeout
 
     ! The numbers of restride/status.h.
     integer(c_int), parameter, public :: RESTRIDE_OK = 0, RESTRIDE_INVALID_ARGUMENT = 1, &
@@ -53,6 +55,54 @@ module restride
         subroutine restride_engine_destroy(engine) bind(c)
             import
             type(c_ptr), value :: engine
+        end subroutine
+        ! A group of the processes of a communicator: comm%MPI_VAL of mpi_f08. Link with -lrestride_mpi.
+        function restride_group_create_mpi(group, communicator) &
+            bind(c, name="restride_group_create_mpi_fortran") result(status)
+            import
+            type(c_ptr), intent(out) :: group
+            integer(c_int), value :: communicator
+            integer(c_int) :: status
+        end function
+        subroutine restride_group_set_timeout(group, seconds) bind(c)
+            import
+            type(c_ptr), value :: group
+            real(c_double), value :: seconds
+        end subroutine
+        subroutine restride_group_destroy(group) bind(c)
+            import
+            type(c_ptr), value :: group
+        end subroutine
+        function create_group(group, functions, context, rank, size) &
+            bind(c, name="restride_group_create") result(status)
+            import
+            type(c_ptr), intent(out) :: group
+            type(c_ptr), value :: functions, context
+            integer(c_int), value :: rank, size
+            integer(c_int) :: status
+        end function
+        function plan_redistribute(plan, group, engine, dimensions, from, to, element_bytes, options) &
+            bind(c, name="restride_plan_redistribute") result(status)
+            import
+            type(c_ptr), intent(out) :: plan
+            type(c_ptr), value :: group, engine, options
+            character(kind=c_char), intent(in) :: dimensions(*), from(*), to(*)
+            integer(c_size_t), value :: element_bytes
+            integer(c_int) :: status
+        end function
+        function plan_local_bytes(plan) bind(c, name="restride_plan_local_bytes") result(bytes)
+            import
+            type(c_ptr), value :: plan
+            integer(c_size_t) :: bytes
+        end function
+        function execute(plan, buffer) bind(c, name="restride_execute") result(status)
+            import
+            type(c_ptr), value :: plan, buffer
+            integer(c_int) :: status
+        end function
+        subroutine plan_destroy(plan) bind(c, name="restride_plan_destroy")
+            import
+            type(c_ptr), value :: plan
         end subroutine
         ! major x 10000 + minor x 100 + patch of the library
         function restride_version() bind(c) result(version)
@@ -161,6 +211,38 @@ contains
         if (status /= RESTRIDE_OK) return
         status = convert_with(chosen(engine), m%address, m%bytes, dimensions//c_null_char, from//c_null_char, &
                               to//c_null_char)
+    end function
+
+    ! This process alone as a group.
+    function restride_group_create_alone(group) result(status)
+        type(c_ptr), intent(out) :: group
+        integer(c_int) :: status
+        status = create_group(group, c_null_ptr, c_null_ptr, 0_c_int, 1_c_int)
+    end function
+
+    ! Part `a` of an array over the processes of a group goes from one layout to another (restride/distributed.h):
+    ! restride_redistribute(a, group, "c:8 r:6 float", "@c/4 c%4 r", "@r/3 r%3 c"). All processes call it. `a` has
+    ! room for the larger of its two parts, or all get an error and no array is changed.
+    function restride_redistribute(a, group, dimensions, from, to, engine) result(status)
+        type(*), intent(inout) :: a(..)
+        type(c_ptr), intent(in) :: group
+        character(*, c_char), intent(in) :: dimensions, from, to
+        type(c_ptr), intent(in), optional :: engine
+        integer(c_int) :: status, found
+        type(c_ptr) :: plan, by
+        type(memory) :: m
+        by = chosen(engine)
+        if (.not. present(engine)) status = restride_engine_create_host(by, 0_c_int)
+        found = find(a, m)
+        status = plan_redistribute(plan, group, by, dimensions//c_null_char, from//c_null_char, to//c_null_char, &
+                                   0_c_size_t, c_null_ptr)
+        if (status == RESTRIDE_OK) then
+            ! Without a buffer the others hear of it.
+            if (found /= RESTRIDE_OK .or. m%bytes < plan_local_bytes(plan)) m%address = c_null_ptr
+            status = execute(plan, m%address)
+            call plan_destroy(plan)
+        end if
+        if (.not. present(engine)) call restride_engine_destroy(by)
     end function
 
     ! The sentence of the calling thread's last failed call.

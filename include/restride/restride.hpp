@@ -361,6 +361,44 @@ class layout
     detail::handle<restride_layout, restride_layout_destroy> layout_;
 };
 
+/* ---- processes, for arrays that are spread over them (restride/distributed.h) ---- */
+
+class group
+{
+  public:
+    group() noexcept = default;
+    /* Takes a group over, such as one of restride_group_create_mpi() or _nccl(). */
+    explicit group(restride_group *taken) noexcept : group_(taken)
+    {
+    }
+    /* This process alone. */
+    static result<group> alone() noexcept
+    {
+        restride_group *made = nullptr;
+        const status done = restride_group_create(&made, nullptr, nullptr, 0, 1);
+        return done ? result<group>(group(made)) : done;
+    }
+    int rank() const noexcept
+    {
+        return restride_group_rank(get());
+    }
+    int size() const noexcept
+    {
+        return restride_group_size(get());
+    }
+    void set_timeout(double seconds) noexcept
+    {
+        restride_group_set_timeout(get(), seconds);
+    }
+    restride_group *get() const noexcept
+    {
+        return group_.get();
+    }
+
+  private:
+    detail::handle<restride_group, restride_group_destroy> group_;
+};
+
 /* ---- plans: made once, run often; destroyed before their engine ---- */
 
 class plan
@@ -397,6 +435,19 @@ class plan
         const status done =
             restride_plan_permute_with(&made, by.get(), static_cast<int>(dims.size()), dims.data(),
                                        axes.data(), element_bytes, options);
+        return done ? result<plan>(plan(made)) : done;
+    }
+    /* Of an array over the processes of a group, which must outlive the plan; collective, as run()
+     * is then. bytes() is what the array of this process needs. */
+    static result<plan> redistribute(group &among, engine &by, detail::text dimensions,
+                                     detail::text from, detail::text to,
+                                     std::size_t element_bytes = 0,
+                                     const restride_plan_options *options = nullptr) noexcept
+    {
+        restride_plan *made = nullptr;
+        const status done =
+            restride_plan_redistribute(&made, among.get(), by.get(), dimensions.c_str(),
+                                       from.c_str(), to.c_str(), element_bytes, options);
         return done ? result<plan>(plan(made)) : done;
     }
     /* An array of bytes() bytes in host memory. */

@@ -11,11 +11,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { AT_ONCE = 2, SENTENCE_BYTES = 256 };
 
-/* A wait keeps the processor for so long: on a busy machine it takes long to come back. */
-static const double spin_seconds = 50e-6;
+/* A wait keeps the processor for so long, because on a busy machine it takes long to come back; not
+ * as long where more processes of the group than processors wait for each other. */
+static const double spin_seconds = 5e-3;
+static const double short_spin_seconds = 50e-6;
 
 typedef struct {
     MPI_Request requests[2];
@@ -25,6 +28,7 @@ typedef struct {
 typedef struct {
     MPI_Comm communicator;
     operation operations[AT_ONCE];
+    double spin;
     bool failed;
 } connection;
 
@@ -63,7 +67,7 @@ static int wait_for(connection *c, MPI_Request requests[2], double seconds)
         const double waited = MPI_Wtime() - begun;
         if (waited > seconds)
             return fail(c, MPI_ERR_OTHER);
-        if (waited > spin_seconds)
+        if (waited > c->spin)
             sched_yield();
     }
 }
@@ -128,6 +132,21 @@ static restride_status check(MPI_Comm communicator)
     return RESTRIDE_OK;
 }
 
+/* Whether the group has more processes on this host than that has processors. */
+static int count_neighbours(connection *c, int rank)
+{
+    MPI_Comm host;
+    int count = 0;
+    int code =
+        MPI_Comm_split_type(c->communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_size(host, &count);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_free(&host);
+    c->spin = count > sysconf(_SC_NPROCESSORS_ONLN) ? short_spin_seconds : spin_seconds;
+    return code;
+}
+
 restride_status restride_group_create_mpi(restride_group **group, MPI_Comm communicator)
 {
     static const restride_group_functions functions = {
@@ -152,6 +171,8 @@ restride_status restride_group_create_mpi(restride_group **group, MPI_Comm commu
         code = MPI_Comm_rank(c->communicator, &rank);
     if (code == MPI_SUCCESS)
         code = MPI_Comm_size(c->communicator, &size);
+    if (code == MPI_SUCCESS)
+        code = count_neighbours(c, rank);
     if (code != MPI_SUCCESS) {
         free(c);
         return fail_call(RESTRIDE_IO, "The communicator cannot be duplicated", code);
@@ -160,4 +181,9 @@ restride_status restride_group_create_mpi(restride_group **group, MPI_Comm commu
     if (status != RESTRIDE_OK)
         destroy(c);
     return status;
+}
+
+restride_status restride_group_create_mpi_fortran(restride_group **group, MPI_Fint communicator)
+{
+    return restride_group_create_mpi(group, MPI_Comm_f2c(communicator));
 }

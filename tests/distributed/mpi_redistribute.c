@@ -147,13 +147,17 @@ static restride_status open_all(const char *way, restride_group **group, restrid
     return status;
 }
 
-/* Each is refused, and all but the last without a word to the other processes. */
+/* Each is refused, most of them without a word to the other processes. */
 static int check_refusals(void)
 {
     restride_group *group;
     int wrong = restride_group_create_mpi(NULL, MPI_COMM_WORLD) != RESTRIDE_INVALID_ARGUMENT;
     wrong += restride_group_create_mpi(&group, MPI_COMM_NULL) != RESTRIDE_INVALID_ARGUMENT;
     wrong += group != NULL;
+    wrong += restride_group_create_mpi_fortran(&group, MPI_Comm_c2f(MPI_COMM_NULL)) !=
+             RESTRIDE_INVALID_ARGUMENT;
+    wrong += restride_group_create_mpi_fortran(&group, MPI_Comm_c2f(MPI_COMM_WORLD)) != RESTRIDE_OK;
+    restride_group_destroy(group);
     int rank;
     int size;
     MPI_Comm half;

@@ -15,6 +15,7 @@ program test_fortran
     call check_characters()
     call check_tensors()
     call check_records()
+    call check_redistribution()
     call check_refusals()
     call restride_engine_forget_plans(engine)
     call restride_engine_destroy(engine)
@@ -92,6 +93,24 @@ contains
         call check(all(m(1004:) == [(2*i, i=1, 1003)]), "converted")
         call check(restride_convert(bodies, "i:1003 f{ float x; double m; }", "f i", "i f", engine) == RESTRIDE_OK, "back")
         call check(all(bodies%m == [(2*i, i=1, 1003)]) .and. all(int(bodies%x) == [(i, i=1, 1003)]), "converted back")
+    end subroutine
+
+    subroutine check_redistribution()
+        type(c_ptr) :: group
+        integer(c_int) :: a(5, 7), small(3)
+        integer(c_int) :: kept(35)
+        integer :: i, k
+        a = reshape([(i, i=0, 34)], [5, 7])
+        call check(restride_group_create_alone(group) == RESTRIDE_OK, "group")
+        call restride_group_set_timeout(group, 10d0)
+        call check(restride_redistribute(a, group, "j:7 i:5 int", "j i", "i j") == RESTRIDE_OK, "redistribute")
+        kept = reshape(a, [35])
+        call check(all(kept == [((5*i + k, i=0, 6), k=0, 4)]), "redistributed")
+        call check(restride_redistribute(a, group, "j:7 i:5 int", "i j", "j i", engine) == RESTRIDE_OK, "back")
+        call check(all(reshape(a, [35]) == [(i, i=0, 34)]), "redistributed back")
+        call refused(restride_redistribute(small, group, "j:7 i:5 int", "i j", "j i"), RESTRIDE_INVALID_ARGUMENT, &
+                     "gives no buffer")
+        call restride_group_destroy(group)
     end subroutine
 
     subroutine refused(status, expected, words)

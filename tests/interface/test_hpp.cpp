@@ -52,6 +52,19 @@ template <class T> static void check_transpose(restride::engine &engine)
             }
 }
 
+static void check_redistribute(restride::engine &engine)
+{
+    auto group = restride::group::alone();
+    CHECK(group && group->rank() == 0 && group->size() == 1);
+    group->set_timeout(10);
+    auto plan = restride::plan::redistribute(*group, engine, "r:5 c:7 int", "r c", "c r");
+    auto a = counted<int>(35);
+    CHECK(plan && plan->bytes() == 35 * sizeof(int) && plan->run(a));
+    for (std::size_t i = 0; i < 35; i++)
+        CHECK(a[i] == static_cast<int>(i % 5 * 7 + i / 5));
+    CHECK(!restride::plan::redistribute(*group, engine, "r:5 c:7 int", "@r r%1 c", "c r"));
+}
+
 static void check_permute(restride::engine &engine)
 {
     const std::array<std::size_t, 3> dims = {5, 7, 11};
@@ -139,6 +152,7 @@ int main()
     check_transpose<std::uint8_t>(*engine);
     check_transpose<double>(*engine);
     check_transpose<std::int16_t>(*engine);
+    check_redistribute(*engine);
     check_permute(*engine);
     check_convert(*engine);
     check_refusals(*engine);
