@@ -188,9 +188,9 @@ static int draw(const scale_options *o, const scale_row rows[])
     const size_t sizes = o->bytes.count < MOST_SERIES / 2 ? o->bytes.count : MOST_SERIES / 2;
     const size_t points = o->processes.count;
     for (size_t s = 0; s < 2 * sizes; s++) {
-        const double gib = (double)o->bytes.values[s / 2] / (1 << 30);
-        snprintf(names[s], sizeof names[s], "%g GiB each, %s", gib,
-                 s % 2 == 0 ? "directly" : "in two levels");
+        const double mib = (double)o->bytes.values[s / 2] / (1 << 20);
+        snprintf(names[s], sizeof names[s], "%g %s, %s", mib < 1024 ? mib : mib / 1024,
+                 mib < 1024 ? "MiB" : "GiB", s % 2 == 0 ? "directly" : "two levels");
         for (size_t i = 0; i < points; i++) {
             const scale_row *r = &rows[s / 2 * points + i];
             x[s][i] = r->processes;
