@@ -4,7 +4,8 @@
     rs.distributed.redistribute(a, MPI.COMM_WORLD, "r:4000 c:3000", "@r/1000 r%1000 c", "@c/750 c%750 r")
 
 The messages go through mpi4py, so any MPI that it has serves. Every process of the communicator makes the same calls. The
-notation is that of `restride/distributed.h`.
+notation is that of `restride/distributed.h`. Parts are NumPy arrays, or CUDA arrays of CuPy, PyTorch and others: these are
+exchanged through memory of the host, or, on one host, directly between devices.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from ._library import Error, Handle, PlanOptions, check, host_engine, library, make, shown, take_text, text, whole_number
 from ._memory import refusal, refuse
-from ._operands import NumpyOperand
+from ._operands import NumpyOperand, Operand, operand
 
 __all__ = ["Redistribution", "redistribute"]
 
@@ -146,6 +147,7 @@ class Redistribution:
     source, target: layouts with terms behind "@". dtype: of the elements; parts of records are arrays of bytes.
     threads: of this process; 0: one for each processor. scratch_bytes: for stages and messages; 0: at most 64 MiB.
     timeout: seconds for which another process is waited for.
+    like: a CUDA array, where parts will be ones on its device and on its library's current stream; `dtype` is of no use then.
 
     Making, running and closing it are collective. `local_bytes` is the memory that this process needs, `empty()` an array
     with so much.
@@ -162,13 +164,19 @@ class Redistribution:
         threads: int = 1,
         scratch_bytes: int = 0,
         timeout: float = 300.0,
+        like: Any = None,
     ) -> None:
         record = isinstance(dimensions, str) and "{" in dimensions
+        given = None if like is None else operand(like)
+        self._queue = None if given is None else given.queue
+        if given is not None and given.queue is not None:
+            dtype = np.dtype((np.void, given.facts.itemsize))
         self.dtype = np.dtype(np.uint8) if record else _dtype(dtype)
         seconds = _seconds(timeout)
         options = PlanOptions(scratch_bytes=whole_number(scratch_bytes, 2**63, "scratch_bytes is a number of bytes"))
         texts = [text(value, "Dimensions and layouts are texts") for value in (dimensions, source, target)]
-        engine = host_engine(whole_number(threads, 256, "threads is a number up to 256"))
+        count = whole_number(threads, 256, "threads is a number up to 256")
+        engine = host_engine(count) if self._queue is None else self._queue.engine()
         self._record = record
         self._connection = _Connection(communicator)
         self._group: Optional[Handle] = self._connection.group()
@@ -214,12 +222,16 @@ class Redistribution:
         return facts
 
     def empty(self) -> Any:
-        """An array for the part before, in memory that has room for the part afterwards."""
+        """A NumPy array for the part before, in memory that has room for the part afterwards."""
+        if self._queue is not None:
+            raise Error(f"Parts are on a device; take an array of {self.local_bytes} bytes there.")
         room = np.ndarray.__new__(_Room, (self.local_bytes,), np.uint8)
         return np.ndarray(self._shapes[0], self.dtype, room)
 
     def __call__(self, array: Any) -> Any:
         """Runs it on this process's part, in its memory, and returns the part afterwards. `array` is of no use then."""
+        if self._queue is not None:
+            return self._run_on_device(array)
         memory, refused = self._memory(array)
         address = memory.__array_interface__["data"][0] if not refused and memory.nbytes else None
         status = library.restride_execute(self._pointer(), address)
@@ -247,6 +259,38 @@ class Redistribution:
             return array, sentence
         return memory, ""
 
+    def _refused_on_device(self, part: Operand) -> str:
+        """Why this part cannot be; "" where it can."""
+        facts, unit = part.facts, self.dtype.itemsize
+        rule = refusal(facts)
+        if rule is not None:
+            return str(refuse(facts, rule._replace(copy=False)))
+        if part.queue is None or self._queue is None or part.queue.key != self._queue.key:
+            return "The part is not on the device and the stream that the redistribution was made for."
+        if part.order() != tuple(range(len(facts.shape))) or facts.itemsize != unit:
+            return f"The part is an array in C order, without gaps, of elements of {unit} bytes."
+        if part.nbytes < self.local_bytes:
+            return f"The part has {part.nbytes} bytes, and {self.local_bytes} are needed; take a larger array."
+        return ""
+
+    def _run_on_device(self, array: Any) -> Any:
+        part, refused, result = None, "", None
+        try:  # the others must hear of what is wrong here
+            part = operand(array)
+            refused = self._refused_on_device(part)
+            result = None if refused else part.result(self._shapes[1], tuple(range(len(self._shapes[1]))))
+        except Error as error:
+            refused = str(error)
+        address = part.address if part is not None and not refused and part.nbytes else None
+        status = library.restride_execute(self._pointer(), address)
+        if refused or part is None or part.queue is None:
+            raise Error(refused)
+        self._check(status)
+        part.changed()
+        if part.queue.wait:
+            part.queue.synchronize()
+        return part.finished(result)
+
     def __reduce__(self) -> Any:
         raise Error("A redistribution stays in its process; make another one there.")
 
@@ -265,8 +309,10 @@ def redistribute(
     Where parts grow, `array` comes from `Redistribution.empty()`, which has room. The arguments are those of
     `Redistribution`. Collective.
     """
-    dtype = getattr(array, "dtype", float)
-    way = Redistribution(communicator, dimensions, source, target, dtype, scratch_bytes=scratch_bytes, **options)
+    numpy = isinstance(array, np.ndarray) or not hasattr(array, "dtype") and not hasattr(array, "__cuda_array_interface__")
+    dtype = getattr(array, "dtype", float) if numpy else float
+    like = None if numpy else array
+    way = Redistribution(communicator, dimensions, source, target, dtype, scratch_bytes=scratch_bytes, like=like, **options)
     try:
         return way(array)
     finally:
