@@ -328,19 +328,18 @@ static restride_status note_members(rs_application *a)
 {
     const rs_tree *tree = &a->program.tree;
     for (int node = 1; node < tree->node_count; node++) {
-        CXType type = rs_node_type(tree, node);
-        if (tree->nodes[node].kind != CXCursor_FieldDecl || type.kind != CXType_Pointer ||
-            clang_getCanonicalType(clang_getPointeeType(type)).kind != CXType_ConstantArray)
+        const rs_syntax_type *type = rs_type_of(tree, node);
+        if (tree->nodes[node].is != RS_NODE_FIELD || type->kind != RS_TYPE_POINTER ||
+            rs_type_below(type)->kind != RS_TYPE_ARRAY)
             continue;
         const char *file;
         size_t line;
         rs_flat_locate(&a->program.flat, tree->nodes[node].begin, &file, &line);
-        CXString name = clang_getCursorSpelling(tree->nodes[node].cursor);
+        const char *name = tree->nodes[node].name;
         bool noted = rs_model_note(&a->set, file, (int)line,
                                    "%s stays in rows: it is a member of a structure, and grids are "
                                    "followed through variables and parameters only.",
-                                   clang_getCString(name));
-        clang_disposeString(name);
+                                   name);
         if (!noted)
             return rs_fail_memory("a note");
     }

@@ -46,7 +46,7 @@ static restride_status drop_parentheses(rs_application *a, int node)
     int inner = rs_node_inner(tree, node);
     restride_status status = RESTRIDE_OK;
     for (; status == RESTRIDE_OK && node >= 0 && node != inner; node = tree->nodes[node].first) {
-        if (tree->nodes[node].kind != CXCursor_ParenExpr)
+        if (tree->nodes[node].is != RS_NODE_PAREN)
             continue;
         status = replace(a, tree->nodes[node].begin, tree->nodes[node].begin + 1, "");
         if (status == RESTRIDE_OK)
@@ -155,21 +155,9 @@ restride_status rs_application_edit(rs_application *a)
 /* ---- types of indices and extents ---- */
 
 /* Whether an int holds all values of a type. */
-static bool is_narrow(CXType type)
+static bool is_narrow(const rs_syntax_type *type)
 {
-    switch (clang_getCanonicalType(type).kind) {
-    case CXType_Bool:
-    case CXType_Char_S:
-    case CXType_Char_U:
-    case CXType_SChar:
-    case CXType_UChar:
-    case CXType_Short:
-    case CXType_UShort:
-    case CXType_Int:
-        return true;
-    default:
-        return false;
-    }
+    return rs_type_is_integer(type) && (type->size < 4 || (type->size == 4 && type->is_signed));
 }
 
 /* Whether all variables and parameters of a name, wherever they are declared, are narrow. */
@@ -178,15 +166,12 @@ static bool is_narrow_name(const rs_application *a, const char *name, size_t len
     const rs_tree *tree = &a->program.tree;
     bool found = false;
     for (int node = 1; node < tree->node_count; node++) {
-        if (tree->nodes[node].kind != CXCursor_ParmDecl &&
-            tree->nodes[node].kind != CXCursor_VarDecl &&
-            tree->nodes[node].kind != CXCursor_EnumConstantDecl)
+        if (tree->nodes[node].is != RS_NODE_PARAMETER && tree->nodes[node].is != RS_NODE_VARIABLE &&
+            tree->nodes[node].is != RS_NODE_ENUMERATOR)
             continue;
-        CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
-        const char *text = clang_getCString(spelling);
+        const char *text = tree->nodes[node].name;
         bool same = strlen(text) == length && memcmp(text, name, length) == 0;
-        clang_disposeString(spelling);
-        if (same && !is_narrow(rs_node_type(tree, node)))
+        if (same && !is_narrow(rs_type_of(tree, node)))
             return false;
         found = found || same;
     }
@@ -220,7 +205,7 @@ static bool is_narrow_access(const rs_application *a, const rs_grid_access *acce
         if (!is_narrow_extent(a, rs_application_extent(a, access->grid, d)))
             return false;
     for (int d = rs_grid_subscripts(grid); d > 0; d--) {
-        if (!is_narrow(rs_node_type(tree, rs_node_child(tree, node, 1))))
+        if (!is_narrow(rs_type_of(tree, rs_node_child(tree, node, 1))))
             return false;
         node = rs_node_inner(tree, rs_node_child(tree, node, 0));
     }

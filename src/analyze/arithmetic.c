@@ -108,31 +108,21 @@ static rs_value auxiliary_operation(rs_walk *walk, char symbol, const rs_polynom
     return rs_value_number(number);
 }
 
-bool rs_type_is_integer(CXType type)
-{
-    return type.kind >= CXType_Bool && type.kind <= CXType_Int128;
-}
-
-bool rs_type_is_unsigned(CXType type)
-{
-    return type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
-}
-
 /* What an operation of these types on numbers that may be negative has behind it; "" otherwise. */
 static const char *unsigned_suffix(const rs_walk *walk, char symbol, const rs_value *a,
-                                   const rs_value *b, CXType type)
+                                   const rs_value *b, const rs_syntax_type *type)
 {
     const rs_symbols *symbols = &walk->unit->symbols;
     bool differs = rs_type_is_unsigned(type) && strchr("/%>", symbol) != NULL &&
                    a->kind == RS_VALUE_NUMBER && b->kind == RS_VALUE_NUMBER &&
                    !(rs_polynomial_is_natural(&a->number, symbols) &&
                      rs_polynomial_is_natural(&b->number, symbols));
-    return !differs ? "" : clang_Type_getSizeOf(type) > 4 ? "ul" : "u";
+    return !differs ? "" : type->size > 4 ? "ul" : "u";
 }
 
 /* The same as rs_walk_operate() for numbers of a type. */
 rs_value rs_walk_operate_typed(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b,
-                               CXType type)
+                               const rs_syntax_type *type)
 {
     const char *suffix = unsigned_suffix(walk, symbol, a, b, type);
     if (suffix[0] == '\0')
@@ -164,12 +154,13 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
 }
 
 /* Whether all numbers of a type are numbers of the other one. */
-static bool holds_all(CXType wide, CXType from)
+static bool holds_all(const rs_syntax_type *wide, const rs_syntax_type *from)
 {
-    int64_t size = clang_Type_getSizeOf(wide), other = clang_Type_getSizeOf(from);
-    if (wide.kind == from.kind)
+    int64_t size = wide->size, other = from->size;
+    if (wide->kind == from->kind &&
+        (wide->kind == RS_TYPE_ENUM || (size == other && wide->is_signed == from->is_signed)))
         return true;
-    if (!rs_type_is_integer(from) || wide.kind == CXType_Bool)
+    if (!rs_type_is_integer(from) || wide->kind == RS_TYPE_BOOL)
         return false;
     return rs_type_is_unsigned(wide) == rs_type_is_unsigned(from)
                ? other <= size
@@ -178,12 +169,11 @@ static bool holds_all(CXType wide, CXType from)
 
 /* A number that was turned into another type and may be another one there: a symbol "(type)(...)".
  */
-rs_value rs_walk_convert(rs_walk *walk, const rs_value *value, CXType type)
+rs_value rs_walk_convert(rs_walk *walk, const rs_value *value, const rs_syntax_type *type)
 {
     rs_text name = RS_TEXT_EMPTY;
-    CXString spelling = clang_getTypeSpelling(type);
-    rs_text_format(&name, "(%s)(", clang_getCString(spelling));
-    clang_disposeString(spelling);
+    const char *spelling = type->name;
+    rs_text_format(&name, "(%s)(", spelling);
     rs_polynomial_print(&name, &value->number, &walk->unit->symbols);
     rs_text_add_string(&name, ")");
     bool exact = !name.failed && name.size < 100;
@@ -196,11 +186,11 @@ rs_value rs_walk_convert(rs_walk *walk, const rs_value *value, CXType type)
 }
 
 /* Whether 32 bits surely do not hold an unsigned number of this form: i + 0xffffffffu is i - 1. */
-bool rs_value_starts_over(const rs_value *value, CXType type)
+bool rs_value_starts_over(const rs_value *value, const rs_syntax_type *type)
 {
     int64_t constant;
     return value->kind == RS_VALUE_NUMBER && rs_type_is_unsigned(type) &&
-           rs_type_is_integer(type) && clang_Type_getSizeOf(type) == INT_SIZE &&
+           rs_type_is_integer(type) && type->size == INT_SIZE &&
            !rs_polynomial_is_small(&value->number) &&
            !rs_polynomial_is_constant(&value->number, &constant);
 }
@@ -209,31 +199,31 @@ bool rs_value_starts_over(const rs_value *value, CXType type)
  * A node's value where 64 bits are wanted: an unsigned number of 32 bits that would be negative
  * has started over.
  */
-rs_value rs_walk_widen(rs_walk *walk, const rs_value *value, int node, CXType type)
+rs_value rs_walk_widen(rs_walk *walk, const rs_value *value, int node, const rs_syntax_type *type)
 {
     node = rs_node_inner(walk->tree, node);
     if (node < 0 || value->kind != RS_VALUE_NUMBER || !rs_type_is_integer(type) ||
-        clang_Type_getSizeOf(type) <= INT_SIZE)
+        type->size <= INT_SIZE)
         return *value;
-    CXType from = rs_node_type(walk->tree, node);
-    if (!rs_type_is_integer(from) || !rs_type_is_unsigned(from) ||
-        clang_Type_getSizeOf(from) != INT_SIZE ||
+    const rs_syntax_type *from = rs_type_of(walk->tree, node);
+    if (!rs_type_is_integer(from) || !rs_type_is_unsigned(from) || from->size != INT_SIZE ||
         rs_polynomial_is_natural(&value->number, &walk->unit->symbols))
         return *value;
     return rs_walk_convert(walk, value, from);
 }
 
-rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type)
+rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, const rs_syntax_type *type)
 {
     int inner = rs_node_inner(walk->tree, node);
-    int64_t size = clang_Type_getSizeOf(type), constant;
+    int64_t size = type->size, constant;
     if (value->kind == RS_VALUE_NUMBER && size > INT_SIZE)
         return rs_walk_widen(walk, value, inner, type);
     if (value->kind != RS_VALUE_NUMBER || !rs_type_is_integer(type) || size <= 0 ||
-        size >= INT_SIZE || (inner >= 0 && holds_all(type, rs_node_type(walk->tree, inner))))
+        size >= INT_SIZE || (inner >= 0 && holds_all(type, rs_type_of(walk->tree, inner))))
         return *value;
-    int64_t most =
-        type.kind == CXType_Bool ? 1 : ((int64_t)1 << (8 * size - !rs_type_is_unsigned(type))) - 1;
+    int64_t most = type->kind == RS_TYPE_BOOL
+                       ? 1
+                       : ((int64_t)1 << (8 * size - !rs_type_is_unsigned(type))) - 1;
     int64_t least = rs_type_is_unsigned(type) ? 0 : -most - 1;
     bool fits = rs_polynomial_is_constant(&value->number, &constant) && constant >= least &&
                 constant <= most;

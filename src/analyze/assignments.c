@@ -9,17 +9,17 @@
 static bool is_variable(rs_walk *walk, int node, uint64_t key)
 {
     node = rs_node_inner(walk->tree, node);
-    if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
+    if (node < 0 || walk->tree->nodes[node].is != RS_NODE_REFERENCE)
         return false;
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    return rs_cursor_key(declared) == key;
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    return rs_declared_key(declared) == key;
 }
 
 /* In "s = s + e", the node of e and the operator; -1 when the assignment is no such reduction. */
 static int reduction_operand(rs_walk *walk, uint64_t key, int right, char *operation)
 {
     int node = rs_node_inner(walk->tree, right);
-    if (node < 0 || walk->tree->nodes[node].kind != CXCursor_BinaryOperator)
+    if (node < 0 || walk->tree->nodes[node].is != RS_NODE_BINARY)
         return -1;
     int a = rs_node_child(walk->tree, node, 0), b = rs_node_child(walk->tree, node, 1);
     if (b < 0)
@@ -41,27 +41,27 @@ static int reduction_operand(rs_walk *walk, uint64_t key, int right, char *opera
 bool rs_node_is_discarded(const rs_tree *tree, int node)
 {
     int parent = tree->nodes[node].parent;
-    switch (parent < 0 ? -1 : (int)tree->nodes[parent].kind) {
-    case CXCursor_ParenExpr:
-    case CXCursor_UnexposedExpr:
+    switch (parent < 0 ? -1 : (int)tree->nodes[parent].is) {
+    case RS_NODE_PAREN:
+    case RS_NODE_IMPLICIT:
         return rs_node_is_discarded(tree, parent);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return rs_node_is_binary(tree, parent, ",") &&
                (tree->nodes[parent].first == node || rs_node_is_discarded(tree, parent));
-    case CXCursor_CompoundStmt:
+    case RS_NODE_COMPOUND:
         return tree->nodes[parent].parent < 0 ||
-               tree->nodes[tree->nodes[parent].parent].kind != CXCursor_StmtExpr;
-    case CXCursor_LabelStmt:
-    case CXCursor_CaseStmt:
-    case CXCursor_DefaultStmt:
-    case CXCursor_UnexposedStmt:
+               tree->nodes[tree->nodes[parent].parent].is != RS_NODE_STATEMENTS;
+    case RS_NODE_LABEL:
+    case RS_NODE_CASE:
+    case RS_NODE_DEFAULT:
+    case RS_NODE_ATTRIBUTED:
         return true;
-    case CXCursor_ForStmt:
+    case RS_NODE_FOR:
         return rs_for_read(tree, parent).condition != node;
-    case CXCursor_IfStmt:
-    case CXCursor_WhileStmt:
+    case RS_NODE_IF:
+    case RS_NODE_WHILE:
         return tree->nodes[parent].first != node;
-    case CXCursor_DoStmt:
+    case RS_NODE_DO:
         return tree->nodes[parent].first == node;
     default:
         return false;
@@ -74,10 +74,11 @@ bool rs_node_is_discarded(const rs_tree *tree, int node)
  */
 static bool may_be_reordered(const rs_walk *walk, char operation, int target, int operand)
 {
-    CXType type = rs_node_type(walk->tree, target);
-    CXType by = operand < 0 ? type : rs_node_type(walk->tree, rs_node_inner(walk->tree, operand));
+    const rs_syntax_type *type = rs_type_of(walk->tree, target);
+    const rs_syntax_type *by =
+        operand < 0 ? type : rs_type_of(walk->tree, rs_node_inner(walk->tree, operand));
     if (!rs_node_is_discarded(walk->tree, walk->tree->nodes[target].parent) ||
-        strchr(type.kind == CXType_Bool ? "&|" : "+-*&|^", operation) == NULL)
+        strchr(type->kind == RS_TYPE_BOOL ? "&|" : "+-*&|^", operation) == NULL)
         return false; /* every step's value is used, or the operators do not commute */
     return !rs_type_may_hold_index(type) || rs_type_may_hold_index(by);
 }
@@ -125,7 +126,7 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
     free(name);
     rs_value old = walk->values[value];
     *result = rs_walk_operate(walk, operation, &old, &part);
-    *result = rs_walk_narrow(walk, result, -1, rs_node_type(walk->tree, left));
+    *result = rs_walk_narrow(walk, result, -1, rs_type_of(walk->tree, left));
     result->carried_loop = old.carried_loop;
     result->carried_from = old.carried_from;
     result->guessed = old.guessed;
@@ -139,7 +140,7 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
 static int first_operand(rs_walk *walk, int node)
 {
     node = rs_node_inner(walk->tree, node);
-    while (node >= 0 && walk->tree->nodes[node].kind == CXCursor_BinaryOperator &&
+    while (node >= 0 && walk->tree->nodes[node].is == RS_NODE_BINARY &&
            (rs_node_is_binary(walk->tree, node, "+") || rs_node_is_binary(walk->tree, node, "-")))
         node = rs_node_inner(walk->tree, rs_node_child(walk->tree, node, 0));
     return node;
@@ -150,7 +151,7 @@ static void pair_references(rs_walk *walk, int left, int right, int first)
 {
     int operand = first_operand(walk, right), last = walk->unit->reference_count - 1;
     right = rs_node_inner(walk->tree, right);
-    if (operand == right || rs_node_has(walk->tree, left, CXCursor_CallExpr) ||
+    if (operand == right || rs_node_has(walk->tree, left, RS_NODE_CALL) ||
         !may_be_reordered(walk, '+', left, right))
         return;
     char *target = rs_walk_source(walk, left);
@@ -181,7 +182,7 @@ rs_value rs_walk_assign(rs_walk *walk, int left, int right)
     if (evaluate_reduction(walk, &place, left, operand, operation, &value))
         return value;
     value = rs_walk_evaluate(walk, right);
-    value = rs_walk_narrow(walk, &value, right, rs_node_type(walk->tree, left));
+    value = rs_walk_narrow(walk, &value, right, rs_type_of(walk->tree, left));
     rs_walk_store(walk, &place, &value, left, false);
     if (place.kind == RS_PLACE_MEMORY)
         pair_references(walk, left, right, first);
@@ -210,15 +211,15 @@ rs_value rs_walk_assign_compound(rs_walk *walk, int node)
         if (place.kind != RS_PLACE_MEMORY)
             old = rs_walk_load(walk, &place, left);
         bool number = rs_node_is_integer(walk, left) || old.kind == RS_VALUE_ADDRESS;
-        CXType type = rs_node_type(walk->tree, rs_node_inner(walk->tree, right));
+        const rs_syntax_type *type = rs_type_of(walk->tree, rs_node_inner(walk->tree, right));
         if (number && symbol != NULL)
             result = rs_walk_operate_typed(
                 walk, symbol[0], &old, &added,
-                rs_type_is_unsigned(type) ? type : rs_node_type(walk->tree, left));
+                rs_type_is_unsigned(type) ? type : rs_type_of(walk->tree, left));
         else
             result = rs_value_unknown(rs_value_depends(walk, &old) | rs_value_depends(walk, &added),
                                       true);
-        result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, left));
+        result = rs_walk_narrow(walk, &result, -1, rs_type_of(walk->tree, left));
         rs_walk_store(walk, &place, &result, left, true);
         if (place.kind == RS_PLACE_MEMORY && symbol != NULL)
             mark_reduction(walk, may_be_reordered(walk, symbol[0], left, right));
@@ -234,7 +235,7 @@ rs_value rs_walk_assign_step(rs_walk *walk, int operand, char symbol, bool after
     if (place.kind != RS_PLACE_MEMORY)
         old = rs_walk_load(walk, &place, operand);
     rs_value result = rs_walk_operate(walk, symbol, &old, &one);
-    result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, operand));
+    result = rs_walk_narrow(walk, &result, -1, rs_type_of(walk->tree, operand));
     rs_walk_store(walk, &place, &result, operand, true);
     if (place.kind == RS_PLACE_MEMORY)
         mark_reduction(walk, may_be_reordered(walk, symbol, operand, -1));

@@ -56,7 +56,7 @@ rs_polynomial rs_walk_bound(rs_walk *walk, int condition, uint64_t key, const rs
         int64_t extra; /* added to it */
     } forms[] = {{"<", 1, -1}, {"<=", 1, 0}, {"!=", 1, -1}, {">", -1, -1}, {">=", -1, 0}};
     condition = condition < 0 ? -1 : rs_node_inner(walk->tree, condition);
-    if (condition < 0 || walk->tree->nodes[condition].kind != CXCursor_BinaryOperator)
+    if (condition < 0 || walk->tree->nodes[condition].is != RS_NODE_BINARY)
         return rs_polynomial_unknown();
     int left = rs_node_child(walk->tree, condition, 0),
         right = rs_node_child(walk->tree, condition, 1);

@@ -58,7 +58,7 @@ static const struct {
 static void refer(rs_walk *walk, const rs_value *address, int node, int64_t lanes, bool reads,
                   bool writes, bool atomic)
 {
-    CXType type = rs_node_type(walk->tree, node);
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
     rs_reference *r = rs_walk_refer(walk, address, node, type);
     if (r == NULL)
         return;

@@ -16,15 +16,10 @@ static bool is_operator(const char *name)
     return rs_name_starts_with(name, word) && rs_identifier_length(name) == strlen(word);
 }
 
-static bool is_method_kind(enum CXCursorKind kind)
-{
-    return kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction;
-}
-
 static bool is_method(const rs_walk *walk, int node)
 {
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    return !clang_Cursor_isNull(declared) && is_method_kind(clang_getCursorKind(declared));
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    return declared->is_method && !declared->is_constructor && !declared->is_destructor;
 }
 
 /*
@@ -49,15 +44,12 @@ static rs_call_arguments read_arguments(const rs_walk *walk, int node)
 
 static const rs_routine *find_routine(const rs_walk *walk, int node, const char *name)
 {
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    CXCursor defined =
-        clang_Cursor_isNull(declared) ? declared : clang_getCursorDefinition(declared);
-    for (int i = 0; i < walk->routine_count && !clang_Cursor_isNull(defined); i++)
-        if (clang_equalCursors(walk->tree->nodes[walk->routines[i].node].cursor, defined) != 0)
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    for (int i = 0; i < walk->routine_count && declared->is_defined; i++)
+        if (walk->tree->nodes[walk->routines[i].node].declaration == declared)
             return &walk->routines[i]; /* of a template's instances the one that is called */
-    bool exact = !clang_Cursor_isNull(defined) &&
-                 clang_Location_isFromMainFile(clang_getCursorLocation(defined)) != 0;
-    size_t offset = exact ? rs_cursor_offset(defined) : 0;
+    bool exact = declared->is_defined && declared->is_main;
+    size_t offset = exact ? declared->place : 0;
     for (int i = 0; i < walk->routine_count; i++)
         if (exact ? walk->routines[i].offset == offset : strcmp(walk->routines[i].name, name) == 0)
             return &walk->routines[i];
@@ -86,12 +78,12 @@ static void bind_parameters(rs_walk *walk, int routine, const rs_call_arguments 
     int i = 0;
     for (int child = walk->tree->nodes[routine].first; child >= 0;
          child = walk->tree->nodes[child].next) {
-        if (walk->tree->nodes[child].kind != CXCursor_ParmDecl)
+        if (walk->tree->nodes[child].is != RS_NODE_PARAMETER)
             continue;
-        CXCursor cursor = walk->tree->nodes[child].cursor;
-        CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-        if (rs_kind_is_reference(type.kind)) {
-            rs_walk_bind_reference(walk, rs_cursor_key(cursor),
+        const rs_syntax_declaration *cursor = walk->tree->nodes[child].declaration;
+        const rs_syntax_type *type = rs_declared_type(cursor);
+        if (type->kind == RS_TYPE_REFERENCE) {
+            rs_walk_bind_reference(walk, rs_declared_key(cursor),
                                    i < list->count ? list->nodes[i] : -1);
             i++;
             continue;
@@ -100,7 +92,7 @@ static void bind_parameters(rs_walk *walk, int routine, const rs_call_arguments 
         value = rs_walk_narrow(walk, &value, i < list->count ? list->nodes[i] : -1, type);
         value = rs_walk_view(walk, &value, type);
         value.carried_loop = -1;
-        rs_walk_set(walk, rs_cursor_key(cursor), &value);
+        rs_walk_set(walk, rs_declared_key(cursor), &value);
         i++;
     }
 }
@@ -114,14 +106,15 @@ int rs_walk_object(const rs_walk *walk, int node)
     if (named >= 0)
         return first != named ? first : tree->nodes[first].next;
     int callee = rs_node_inner(tree, first);
-    bool member = callee >= 0 && tree->nodes[callee].kind == CXCursor_MemberRefExpr;
+    bool member = callee >= 0 && tree->nodes[callee].is == RS_NODE_MEMBER;
     return member ? rs_node_child(tree, callee, 0) : -1;
 }
 
 /* Makes the object of a call the one that members without an object are looked for in. */
 static void enter_object(rs_walk *walk, const rs_routine *routine, int node)
 {
-    if (!is_method_kind(walk->tree->nodes[routine->node].kind)) {
+    const int kind = walk->tree->nodes[routine->node].is;
+    if (kind != RS_NODE_METHOD && kind != RS_NODE_CONVERSION) {
         walk->self = rs_value_unknown(rs_walk_anything(walk), true);
         return;
     }
@@ -158,9 +151,9 @@ static frame begin_frame(rs_walk *walk, rs_exit *exit, int node)
                    .returning = walk->returning,
                    .breaking = walk->breaking};
     memcpy(outer.self_name, walk->self_name, sizeof outer.self_name);
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    CXType type = clang_getCanonicalType(clang_getCursorResultType(declared));
-    walk->gives_place = rs_kind_is_reference(type.kind);
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    const rs_syntax_type *type = rs_result_type(declared);
+    walk->gives_place = type->kind == RS_TYPE_REFERENCE;
     walk->returned = -1;
     walk->conditions = 0;
     walk->returning = exit;
@@ -209,7 +202,7 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node,
     rs_value result = rs_value_unknown(0, false);
     if (walk->returned >= 0)
         result = walk->values[walk->returned];
-    result = rs_walk_narrow(walk, &result, -1, rs_node_type(walk->tree, node));
+    result = rs_walk_narrow(walk, &result, -1, rs_type_of(walk->tree, node));
     if (lambda >= 0)
         rs_walk_leave_lambda(walk, lambda);
     end_frame(walk, &outer);
@@ -269,24 +262,18 @@ static rs_value call_operator(rs_walk *walk, const char *name, int node)
 
 static bool takes_reference(const rs_walk *walk, int node, const rs_routine *routine, int which)
 {
-    bool known = routine != NULL && walk->tree->nodes[routine->node].kind != CXCursor_LambdaExpr;
-    CXCursor declared = known ? walk->tree->nodes[routine->node].cursor
-                              : clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which);
-    if (clang_Cursor_isNull(parameter))
-        return false;
-    CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
-    return type.kind == CXType_LValueReference &&
-           (routine != NULL || clang_isConstQualifiedType(clang_getPointeeType(type)) == 0);
+    bool known = routine != NULL && walk->tree->nodes[routine->node].is != RS_NODE_LAMBDA;
+    const rs_syntax_declaration *declared =
+        walk->tree->nodes[known ? routine->node : node].declaration;
+    const rs_syntax_type *type = rs_declared_type(rs_parameter(declared, which));
+    return type->kind == RS_TYPE_REFERENCE && !type->is_rvalue &&
+           (routine != NULL || !rs_type_below(type)->is_const);
 }
 
 bool rs_walk_gives_place(const rs_walk *walk, int node)
 {
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(declared))
-        return false;
-    CXType type = clang_getCanonicalType(clang_getCursorResultType(declared));
-    return rs_kind_is_reference(type.kind) && rs_walk_routine(walk, node) >= 0;
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    return rs_result_type(declared)->kind == RS_TYPE_REFERENCE && rs_walk_routine(walk, node) >= 0;
 }
 
 rs_value rs_walk_refer_to(rs_walk *walk, int node)
@@ -305,18 +292,16 @@ static rs_value reference_value(rs_walk *walk, int node, bool walked)
     return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
-rs_making rs_walk_making_of(const rs_walk *walk, CXCursor constructor)
+rs_making rs_walk_making_of(const rs_walk *walk, const rs_syntax_declaration *constructor)
 {
-    bool copies = clang_CXXConstructor_isCopyConstructor(constructor) != 0 ||
-                  clang_CXXConstructor_isMoveConstructor(constructor) != 0;
-    if (!rs_constructor_is_written(constructor))
-        return rs_walk_making(walk, clang_getCursorSemanticParent(constructor), copies);
+    if (!constructor->is_written)
+        return rs_walk_making(walk, constructor->parent, constructor->is_copying);
     return rs_walk_is_plain_constructor(walk, constructor) ? RS_MAKING_MEMBERS : RS_MAKING_ANYTHING;
 }
 
 /* A constructor has no callee: all children are arguments. What it puts into the members is not
  * followed. */
-static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
+static rs_value construct(rs_walk *walk, int node, const rs_syntax_declaration *constructor)
 {
     rs_making making = rs_walk_making_of(walk, constructor);
     bool known = making == RS_MAKING_NOTHING;
@@ -341,10 +326,10 @@ static rs_value construct(rs_walk *walk, int node, CXCursor constructor)
 static bool is_temporary(const rs_tree *tree, int node)
 {
     int parent = tree->nodes[node].parent;
-    while (parent >= 0 && tree->nodes[parent].kind == CXCursor_UnexposedExpr)
+    while (parent >= 0 && tree->nodes[parent].is == RS_NODE_IMPLICIT)
         parent = tree->nodes[parent].parent;
-    return (parent < 0 || tree->nodes[parent].kind != CXCursor_VarDecl) &&
-           rs_type_has_destructor(rs_node_type(tree, node));
+    return (parent < 0 || tree->nodes[parent].is != RS_NODE_VARIABLE) &&
+           rs_type_has_destructor(rs_type_of(tree, node));
 }
 
 rs_value rs_walk_call(rs_walk *walk, int node)
@@ -359,8 +344,8 @@ rs_value rs_walk_call(rs_walk *walk, int node)
     if (rs_walk_thread_call(walk, name, node, &result))
         return result;
     rs_call_arguments list = read_arguments(walk, node);
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (!clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_Constructor) {
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    if (declared->is_constructor) {
         result = construct(walk, node, declared);
         if (is_temporary(walk->tree, node))
             rs_walk_note_unfollowed(walk, node,

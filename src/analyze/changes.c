@@ -59,16 +59,16 @@ bool rs_variable_key(rs_walk *walk, int node, uint64_t *key)
 static bool lasts(const rs_tree *tree, int target)
 {
     int root = rs_root_name(tree, target);
-    return root >= 0 && rs_variable_lasts(clang_getCursorReferenced(tree->nodes[root].cursor));
+    return root >= 0 && rs_variable_lasts(tree->nodes[root].declaration);
 }
 
 bool rs_loads_memory(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_CallExpr ||
-        (kind == CXCursor_MemberRefExpr && rs_node_child(tree, node, 0) >= 0 &&
+    int kind = tree->nodes[node].is;
+    if (kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_CALL ||
+        (kind == RS_NODE_MEMBER && rs_node_child(tree, node, 0) >= 0 &&
          rs_node_is_pointer(tree, rs_node_child(tree, node, 0))) ||
-        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+        (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (rs_loads_memory(tree, child))
@@ -81,7 +81,7 @@ static void read_sum(rs_walk *walk, rs_assignment *c, int right)
 {
     uint64_t key;
     right = rs_node_inner(walk->tree, right);
-    if (right < 0 || walk->tree->nodes[right].kind != CXCursor_BinaryOperator)
+    if (right < 0 || walk->tree->nodes[right].is != RS_NODE_BINARY)
         return;
     int a = rs_node_child(walk->tree, right, 0), b = rs_node_child(walk->tree, right, 1);
     bool plus = rs_node_is_binary(walk->tree, right, "+");
@@ -99,7 +99,7 @@ static void read_sum(rs_walk *walk, rs_assignment *c, int right)
 static bool read_change(rs_walk *walk, int node, rs_assignment *c)
 {
     const rs_tree *tree = walk->tree;
-    enum CXCursorKind kind = tree->nodes[node].kind;
+    int kind = tree->nodes[node].is;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     c->node = node;
     c->target = left;
@@ -109,12 +109,12 @@ static bool read_change(rs_walk *walk, int node, rs_assignment *c)
     if (left < 0 || !rs_variable_key(walk, left, &c->key))
         return false;
     c->lasts = lasts(tree, left);
-    if (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) {
+    if (kind == RS_NODE_BINARY && rs_node_is_binary(tree, node, "=")) {
         read_sum(walk, c, right);
         c->data = rs_loads_memory(tree, right);
         return true;
     }
-    if (kind == CXCursor_CompoundAssignOperator) {
+    if (kind == RS_NODE_ASSIGN) {
         bool plus = rs_node_is_binary(tree, node, "+="),
              minus = rs_node_is_binary(tree, node, "-=");
         c->sign = plus ? 1 : minus ? -1 : 0;
@@ -122,7 +122,7 @@ static bool read_change(rs_walk *walk, int node, rs_assignment *c)
         c->data = right >= 0 && rs_loads_memory(tree, right);
         return true;
     }
-    if (kind == CXCursor_UnaryOperator) {
+    if (kind == RS_NODE_UNARY) {
         bool up = rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++");
         bool down = rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--");
         c->sign = up ? 1 : down ? -1 : 0;
@@ -153,12 +153,11 @@ void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all)
         c.data = c.data || !always; /* whether it happens depends on what was loaded */
         rs_changes_add(walk, all, &c);
     }
-    enum CXCursorKind kind = walk->tree->nodes[node].kind;
-    bool plain = kind == CXCursor_CompoundStmt || kind == CXCursor_ParenExpr ||
-                 kind == CXCursor_BinaryOperator || kind == CXCursor_UnexposedExpr ||
-                 kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_UnaryOperator ||
-                 kind == CXCursor_CompoundAssignOperator || kind == CXCursor_DeclStmt ||
-                 kind == CXCursor_VarDecl || kind == CXCursor_CStyleCastExpr;
+    int kind = walk->tree->nodes[node].is;
+    bool plain = kind == RS_NODE_COMPOUND || kind == RS_NODE_PAREN || kind == RS_NODE_BINARY ||
+                 kind == RS_NODE_IMPLICIT || kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_UNARY ||
+                 kind == RS_NODE_ASSIGN || kind == RS_NODE_DECLARE || kind == RS_NODE_VARIABLE ||
+                 kind == RS_NODE_CAST;
     bool either =
         rs_node_is_binary(walk->tree, node, "&&") || rs_node_is_binary(walk->tree, node, "||");
     for (int child = walk->tree->nodes[node].first; child >= 0;
@@ -188,10 +187,10 @@ static bool contains(const rs_tree *tree, int node, size_t offset)
     return node >= 0 && offset >= tree->nodes[node].begin && offset < tree->nodes[node].end;
 }
 
-static bool is_inside(const unseen *u, CXCursor declared)
+static bool is_inside(const unseen *u, const rs_syntax_declaration *declared)
 {
     const rs_tree *tree = u->walk->tree;
-    size_t offset = rs_cursor_offset(declared);
+    size_t offset = declared->place;
     if (u->parts == NULL)
         return contains(tree, u->callee, offset);
     for (int i = 0; i < 3; i++)
@@ -201,15 +200,14 @@ static bool is_inside(const unseen *u, CXCursor declared)
 }
 
 /* The initializer of a variable that the loop declares; -1 for none. */
-static int initializer_of(const unseen *u, CXCursor declared)
+static int initializer_of(const unseen *u, const rs_syntax_declaration *declared)
 {
     const rs_tree *tree = u->walk->tree;
-    if (clang_getCursorKind(declared) != CXCursor_VarDecl || !is_inside(u, declared) ||
-        clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared)))
+    if (!rs_is_declared(declared, RS_DECLARATION_VARIABLE) || !is_inside(u, declared) ||
+        !declared->is_initialized)
         return -1;
     for (int i = 0; i < tree->node_count; i++)
-        if (tree->nodes[i].kind == CXCursor_VarDecl &&
-            clang_equalCursors(tree->nodes[i].cursor, declared) != 0)
+        if (tree->nodes[i].is == RS_NODE_VARIABLE && tree->nodes[i].declaration == declared)
             return rs_node_last(tree, i);
     return -1;
 }
@@ -230,14 +228,14 @@ static reach of_place(unseen *u, int node, uint64_t *key);
 
 static reach of_name(unseen *u, int node, uint64_t *key)
 {
-    CXCursor declared = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
-    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    uint64_t own = rs_cursor_key(declared);
-    bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
-    if ((rs_kind_is_array(type.kind) && !parameter) ||
+    const rs_syntax_declaration *declared = u->walk->tree->nodes[node].declaration;
+    const rs_syntax_type *type = rs_declared_type(declared);
+    uint64_t own = rs_declared_key(declared);
+    bool parameter = rs_is_declared(declared, RS_DECLARATION_PARAMETER);
+    if ((type->kind == RS_TYPE_ARRAY && !parameter) ||
         (u->callee >= 0 && is_inside(u, declared) && parameter))
         return TO_MEMORY; /* what a parameter refers to is a matter of the arguments */
-    if (!rs_kind_is_reference(type.kind)) {
+    if (type->kind != RS_TYPE_REFERENCE) {
         *key = own;
         return TO_VARIABLE;
     }
@@ -258,23 +256,23 @@ static reach of_place(unseen *u, int node, uint64_t *key)
     int base = node < 0 ? -1 : rs_node_child(tree, node, 0);
     if (node < 0 || ++u->depth > DEPTH_LIMIT)
         return TO_ANYTHING;
-    if (tree->nodes[node].kind == CXCursor_DeclRefExpr)
+    if (tree->nodes[node].is == RS_NODE_REFERENCE)
         return of_name(u, node, key);
     if (rs_node_is_list(tree, node))
         return TO_MEMORY;
     if (base < 0)
         return TO_ANYTHING;
-    if (tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*"))
+    if (tree->nodes[node].is == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*"))
         return of_pointer(u, base, key);
-    bool element = tree->nodes[node].kind == CXCursor_ArraySubscriptExpr;
-    if (!element && tree->nodes[node].kind != CXCursor_MemberRefExpr &&
-        tree->nodes[node].kind != CXCursor_UnexposedExpr)
+    bool element = tree->nodes[node].is == RS_NODE_SUBSCRIPT;
+    if (!element && tree->nodes[node].is != RS_NODE_MEMBER &&
+        tree->nodes[node].is != RS_NODE_IMPLICIT)
         return TO_ANYTHING;
-    CXType type = rs_node_type(tree, rs_node_inner(tree, base));
-    if (type.kind == CXType_Pointer)
+    const rs_syntax_type *type = rs_type_of(tree, rs_node_inner(tree, base));
+    if (type->kind == RS_TYPE_POINTER)
         return of_pointer(u, base, key);
     reach found = of_place(u, base, key);
-    return element && rs_kind_is_array(type.kind) && found == TO_VARIABLE ? TO_MEMORY : found;
+    return element && type->kind == RS_TYPE_ARRAY && found == TO_VARIABLE ? TO_MEMORY : found;
 }
 
 /* Whether a pointer stays in memory whatever the loop assigns to it. */
@@ -286,19 +284,19 @@ static bool stays(unseen *u, uint64_t key)
         if (c.key != key || (c.sign != 0 && !c.data))
             continue;
         if (c.sign == 0 &&
-            (u->walk->tree->nodes[c.node].kind != CXCursor_BinaryOperator ||
+            (u->walk->tree->nodes[c.node].is != RS_NODE_BINARY ||
              of_pointer(u, rs_node_child(u->walk->tree, c.node, 1), &other) != TO_MEMORY))
             return false;
     }
     return true;
 }
 
-static bool is_assigned(const rs_tree *tree, int node, CXCursor declared)
+static bool is_assigned(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
     int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
     bool assigns = rs_node_is_binary(tree, node, "=") || rs_node_is_prefix(tree, node, "&");
-    if (assigns && left >= 0 && tree->nodes[left].kind == CXCursor_DeclRefExpr &&
-        clang_equalCursors(clang_getCursorReferenced(tree->nodes[left].cursor), declared) != 0)
+    if (assigns && left >= 0 && tree->nodes[left].is == RS_NODE_REFERENCE &&
+        tree->nodes[left].declaration == declared)
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (is_assigned(tree, child, declared))
@@ -308,12 +306,12 @@ static bool is_assigned(const rs_tree *tree, int node, CXCursor declared)
 
 static reach of_pointer_name(unseen *u, int node, uint64_t *key)
 {
-    CXCursor declared = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
-    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    uint64_t own = rs_cursor_key(declared);
+    const rs_syntax_declaration *declared = u->walk->tree->nodes[node].declaration;
+    const rs_syntax_type *type = rs_declared_type(declared);
+    uint64_t own = rs_declared_key(declared);
     bool inside = is_inside(u, declared);
-    bool parameter = clang_getCursorKind(declared) == CXCursor_ParmDecl;
-    if (rs_kind_is_array(type.kind) && !parameter)
+    bool parameter = rs_is_declared(declared, RS_DECLARATION_PARAMETER);
+    if (type->kind == RS_TYPE_ARRAY && !parameter)
         return TO_MEMORY;
     if (u->callee >= 0 && is_assigned(u->walk->tree, u->callee, declared))
         return TO_ANYTHING;
@@ -338,20 +336,20 @@ static reach of_pointer(unseen *u, int node, uint64_t *key)
     if (node < 0 || ++u->depth > DEPTH_LIMIT)
         return TO_ANYTHING;
     int first = rs_node_child(tree, node, 0), last = rs_node_last(tree, node);
-    switch ((int)tree->nodes[node].kind) {
-    case CXCursor_DeclRefExpr:
+    switch ((int)tree->nodes[node].is) {
+    case RS_NODE_REFERENCE:
         return of_pointer_name(u, node, key);
-    case CXCursor_CStyleCastExpr:
-    case CXCursor_UnexposedExpr:
+    case RS_NODE_CAST:
+    case RS_NODE_IMPLICIT:
         return last < 0 ? TO_ANYTHING : of_pointer(u, last, key);
-    case CXCursor_ArraySubscriptExpr:
-    case CXCursor_MemberRefExpr:
-        return rs_kind_is_array(rs_node_type(tree, node).kind) ? TO_MEMORY : TO_ANYTHING;
-    case CXCursor_UnaryOperator:
+    case RS_NODE_SUBSCRIPT:
+    case RS_NODE_MEMBER:
+        return rs_type_of(tree, node)->kind == RS_TYPE_ARRAY ? TO_MEMORY : TO_ANYTHING;
+    case RS_NODE_UNARY:
         if (rs_node_is_prefix(tree, node, "&"))
             return of_place(u, first, key);
         break;
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         if (rs_node_is_binary(tree, node, "+") || rs_node_is_binary(tree, node, "-")) {
             bool left = rs_node_is_pointer(tree, rs_node_inner(tree, first));
             return of_pointer(u, left ? first : last, key) == TO_MEMORY ? TO_MEMORY : TO_ANYTHING;
@@ -382,12 +380,12 @@ static void add_reachable(unseen *u, rs_stored stored, int node, bool others_too
 static void add_target(unseen *u, int node, int target)
 {
     uint64_t key = 0, named = 0;
-    rs_stored stored = rs_stored_of(rs_node_type(u->walk->tree, target));
+    rs_stored stored = rs_stored_of(rs_type_of(u->walk->tree, target));
     u->depth = 0;
     reach found = of_place(u, target, &key);
     if (found == TO_ANYTHING)
         add_reachable(u, stored, node, true);
-    else if (found == TO_MEMORY && rs_type_may_hold_index(rs_node_type(u->walk->tree, target)))
+    else if (found == TO_MEMORY && rs_type_may_hold_index(rs_type_of(u->walk->tree, target)))
         add_reachable(u, stored, node, false);
     else if (found == TO_VARIABLE) {
         bool seen = u->callee < 0 && rs_variable_key(u->walk, target, &named);
@@ -421,9 +419,9 @@ static void add_argument(unseen *u, int node, int argument, bool reference)
 static void add_object(unseen *u, int node)
 {
     uint64_t key = 0;
-    CXCursor method = clang_getCursorReferenced(u->walk->tree->nodes[node].cursor);
+    const rs_syntax_declaration *method = u->walk->tree->nodes[node].declaration;
     int object = rs_walk_object(u->walk, node);
-    if (object < 0 || u->callee >= 0 || clang_CXXMethod_isConst(method) != 0)
+    if (object < 0 || u->callee >= 0 || method->is_const)
         return;
     u->depth = 0;
     bool pointer = rs_node_is_pointer(u->walk->tree, object);
@@ -438,21 +436,20 @@ static void scan_below(unseen *u, int node);
 static void add_call(unseen *u, int node)
 {
     const rs_tree *tree = u->walk->tree;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
     int which = 0, named = rs_node_operator(tree, node);
     if (rs_walk_only_reads(u->walk, node))
         return;
-    if (clang_getCursorKind(declared) == CXCursor_Constructor &&
-        rs_walk_making_of(u->walk, declared) != RS_MAKING_ANYTHING)
+    if (declared->is_constructor && rs_walk_making_of(u->walk, declared) != RS_MAKING_ANYTHING)
         return;
     add_object(u, node);
     for (int argument = rs_node_argument(tree, node); argument >= 0;
          argument = tree->nodes[argument].next) {
         if (argument == named)
             continue;
-        CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
-        CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
-        bool reference = !clang_Cursor_isNull(parameter) && rs_kind_is_reference(type.kind);
+        const rs_syntax_declaration *parameter = rs_parameter(declared, which++);
+        const rs_syntax_type *type = rs_declared_type(parameter);
+        bool reference = type->kind == RS_TYPE_REFERENCE;
         if (reference || takes_address(tree, rs_node_inner(tree, argument)))
             add_argument(u, node, argument, reference);
     }
@@ -478,21 +475,21 @@ static void add_call(unseen *u, int node)
 static void scan(unseen *u, int node)
 {
     const rs_tree *tree = u->walk->tree;
-    enum CXCursorKind kind = tree->nodes[node].kind;
+    int kind = tree->nodes[node].is;
     int target = rs_node_child(tree, node, 0);
-    if (kind == CXCursor_LambdaExpr) {
+    if (kind == RS_NODE_LAMBDA) {
         if (!rs_lambda_captures_plainly(tree, node))
             add_reachable(u, RS_STORED_ANYTHING, node, true);
         return;
     }
     if (target >= 0 && rs_node_is_assignment(tree, node))
         add_target(u, node, target);
-    if (kind == CXCursor_CallExpr)
+    if (kind == RS_NODE_CALL)
         add_call(u, node);
     size_t begin, end;
-    if (kind == CXCursor_CXXDeleteExpr || rs_switch_hides(tree, node, &begin, &end) ||
-        ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
-         rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor))))
+    if (kind == RS_NODE_DELETE || rs_switch_hides(tree, node, &begin, &end) ||
+        ((kind == RS_NODE_VARIABLE || kind == RS_NODE_PARAMETER || kind == RS_NODE_CALL) &&
+         rs_type_has_destructor(tree->nodes[node].type)))
         add_reachable(u, RS_STORED_ANYTHING, node, true);
     scan_below(u, node);
 }

@@ -66,39 +66,38 @@ static bool pick(rs_components *some, const char *name)
 }
 
 /* The vector whose components a member access at `node` names, or an invalid type. */
-static CXType vector_below(const rs_tree *tree, int node)
+static const rs_syntax_type *vector_below(const rs_tree *tree, int node)
 {
     int base = rs_node_child(tree, node, 0);
-    CXType type = {CXType_Invalid, {NULL, NULL}};
     if (base < 0)
-        return type;
-    type = clang_getCanonicalType(rs_node_type(tree, base));
-    return type.kind == CXType_Pointer ? clang_getCanonicalType(clang_getPointeeType(type)) : type;
+        return &rs_type_none;
+    const rs_syntax_type *type = rs_type_of(tree, base);
+    return type->kind == RS_TYPE_POINTER ? rs_type_below(type) : type;
 }
 
-static int count_of(CXType vector)
+static int count_of(const rs_syntax_type *vector)
 {
-    bool plain = vector.kind == CXType_ExtVector || vector.kind == CXType_Vector;
-    long long count = plain ? clang_getNumElements(vector) : -1;
+    bool plain = vector->kind == RS_TYPE_VECTOR;
+    long long count = plain ? vector->count : -1;
     return count <= RS_COMPONENT_LIMIT ? (int)count : -1;
 }
 
 static bool is_named(const rs_tree *tree, int node, int like)
 {
-    return node >= 0 && tree->nodes[node].kind == tree->nodes[like].kind &&
+    return node >= 0 && tree->nodes[node].is == tree->nodes[like].is &&
            count_of(vector_below(tree, node)) > 0;
 }
 
 bool rs_components_read(const rs_tree *tree, int node, rs_components *named)
 {
     char name[NAME_ROOM];
-    const CXType vector = vector_below(tree, node);
+    const rs_syntax_type *vector = vector_below(tree, node);
     const int count = count_of(vector);
     if (count <= 0)
         return false;
     const int base = rs_node_child(tree, node, 0), inner = rs_node_inner(tree, base);
     *named = (rs_components){.count = count};
-    named->size = clang_Type_getSizeOf(vector) / (count == PADDED_COUNT ? count + 1 : count);
+    named->size = rs_type_bytes(vector) / (count == PADDED_COUNT ? count + 1 : count);
     for (int i = 0; i < count; i++)
         named->numbers[i] = i;
     if (is_named(tree, inner, node))

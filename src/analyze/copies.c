@@ -82,7 +82,7 @@ static int argument_for(const rs_tree *tree, int call, int parameter)
     int argument = rs_node_argument(tree, call);
     for (int i = tree->nodes[tree->nodes[parameter].parent].first; i >= 0 && argument >= 0;
          i = tree->nodes[i].next) {
-        if (tree->nodes[i].kind != CXCursor_ParmDecl)
+        if (tree->nodes[i].is != RS_NODE_PARAMETER)
             continue;
         if (i == parameter)
             return argument;
@@ -96,19 +96,19 @@ static void add_name(product *p, int node, int depth)
 {
     const rs_tree *tree = &p->program->tree;
     const rs_node *n = &tree->nodes[node];
-    CXCursor declared = clang_getCursorReferenced(n->cursor);
+    const rs_syntax_declaration *declared = n->declaration;
     int declaration = -1;
     for (int i = 1; i < tree->node_count && declaration < 0; i++)
-        if ((tree->nodes[i].kind == CXCursor_VarDecl || tree->nodes[i].kind == CXCursor_ParmDecl ||
-             tree->nodes[i].kind == CXCursor_EnumConstantDecl) &&
-            clang_equalCursors(tree->nodes[i].cursor, declared) != 0)
+        if ((tree->nodes[i].is == RS_NODE_VARIABLE || tree->nodes[i].is == RS_NODE_PARAMETER ||
+             tree->nodes[i].is == RS_NODE_ENUMERATOR) &&
+            tree->nodes[i].declaration == declared)
             declaration = i;
     if (declaration < 0 || !rs_extent_is_settled(tree, declaration, n->begin)) {
         p->unknown = true;
         return;
     }
     int via = p->via, argument = -1;
-    if (via > 0 && tree->nodes[declaration].kind == CXCursor_ParmDecl)
+    if (via > 0 && tree->nodes[declaration].is == RS_NODE_PARAMETER)
         argument = argument_for(tree, via, declaration);
     if (argument >= 0) {
         p->via = 0;
@@ -117,7 +117,7 @@ static void add_name(product *p, int node, int depth)
     } else if (rs_extent_resolve(tree, tree->text + n->begin, n->end - n->begin, p->there) ==
                declaration) {
         add_factor(p, tree->text + n->begin, n->end - n->begin);
-    } else if (tree->nodes[declaration].kind == CXCursor_VarDecl &&
+    } else if (tree->nodes[declaration].is == RS_NODE_VARIABLE &&
                rs_node_initializer(tree, declaration) >= 0 &&
                rs_extent_is_settled(tree, declaration, tree->nodes[declaration].begin)) {
         add_node(p, rs_node_initializer(tree, declaration), depth + 1);
@@ -128,13 +128,11 @@ static void add_name(product *p, int node, int depth)
 
 static void add_number(product *p, int node)
 {
-    CXEvalResult result = clang_Cursor_Evaluate(p->program->tree.nodes[node].cursor);
-    if (result != NULL && clang_EvalResult_getKind(result) == CXEval_Int)
-        multiply(p, clang_EvalResult_getAsLongLong(result));
+    int64_t value;
+    if (rs_tree_evaluate(&p->program->tree, node, &value))
+        multiply(p, value);
     else
         p->unknown = true;
-    if (result != NULL)
-        clang_EvalResult_dispose(result);
 }
 
 /* Whether sizeof is asked of what the source declares: a type that was supplied, or a structure of
@@ -173,10 +171,9 @@ static long long size_of_words(const rs_translation_unit *program, int node, con
     if (strstr(program->supplied, "typedef") != NULL) /* it may be made of such */
         return 0;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_TypeRef &&
+        if (tree->nodes[child].is == RS_NODE_TYPE_NAME &&
             tree->nodes[child].end <= (size_t)(words - tree->text) + length)
-            return clang_Type_getSizeOf(clang_getCanonicalType(
-                clang_getCursorType(clang_getCursorReferenced(tree->nodes[child].cursor))));
+            return rs_type_bytes(tree->nodes[child].type);
     return 0;
 }
 
@@ -258,22 +255,22 @@ static void add_node(product *p, int node, int depth)
         p->unknown = true;
         return;
     }
-    switch ((int)tree->nodes[node].kind) {
-    case CXCursor_DeclRefExpr:
+    switch ((int)tree->nodes[node].is) {
+    case RS_NODE_REFERENCE:
         add_name(p, node, depth);
         return;
-    case CXCursor_IntegerLiteral:
+    case RS_NODE_INTEGER:
         add_number(p, node);
         return;
-    case CXCursor_UnaryExpr:
+    case RS_NODE_SIZEOF:
         add_size(p, node);
         return;
-    case CXCursor_CStyleCastExpr:
-    case CXCursor_CXXStaticCastExpr:
-        p->unknown = clang_Type_getSizeOf(rs_node_type(tree, node)) < 4;
+    case RS_NODE_CAST:
+    case RS_NODE_STATIC_CAST:
+        p->unknown = rs_type_bytes(rs_type_of(tree, node)) < 4;
         add_node(p, rs_node_last(tree, node), depth + 1);
         return;
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         if (rs_node_is_binary(tree, node, "*")) {
             add_node(p, rs_node_child(tree, node, 0), depth + 1);
             add_node(p, rs_node_child(tree, node, 1), depth + 1);
@@ -306,17 +303,13 @@ static void add_allocation(product *p, int call)
         int first, second;
     } known[] = {{"malloc", 1, 0}, {"calloc", 1, 2}, {"posix_memalign", 3, 0}};
     const rs_tree *tree = &p->program->tree;
-    CXString spelling =
-        call > 0 ? clang_getCursorSpelling(tree->nodes[call].cursor) : (CXString){0};
-    const char *name = call > 0 ? clang_getCString(spelling) : "";
+    const char *name = call > 0 ? tree->nodes[call].name : "";
     int first = 2, second = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0) {
             first = known[i].first;
             second = known[i].second;
         }
-    if (call > 0)
-        clang_disposeString(spelling);
     p->unknown = call <= 0;
     if (call > 0)
         add_node(p, rs_node_child(tree, call, first), 0);

@@ -2,98 +2,39 @@
 #include "analyze/declared.h"
 
 #include "analyze/symbols.h"
-#include "source/query.h"
-
-#include <stdio.h>
-#include <string.h>
-
-bool rs_cursor_copy_name(char name[RS_CURSOR_NAME_ROOM], CXCursor cursor)
-{
-    CXString spelling = clang_getCursorSpelling(cursor);
-    const char *text = clang_getCString(spelling);
-    snprintf(name, RS_CURSOR_NAME_ROOM, "%s", text != NULL ? text : "");
-    clang_disposeString(spelling);
-    return name[0] != '\0';
-}
-
 uint64_t rs_name_key(const char *name)
 {
     return (rs_name_hash(name) & 0x7fffffffffffffffu) | (uint64_t)1 << 63;
 }
 
-uint64_t rs_cursor_key(CXCursor cursor)
+uint64_t rs_declared_key(const rs_syntax_declaration *declared)
 {
-    char name[RS_CURSOR_NAME_ROOM];
-    if (clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) != 0)
-        return (uint64_t)rs_cursor_offset(cursor) & 0xffffffffu;
-    rs_cursor_copy_name(name, cursor);
-    return rs_name_key(name);
+    return declared->is_main ? (uint64_t)declared->place & 0xffffffffu
+                             : rs_name_key(declared->name);
 }
 
-bool rs_cursor_is_global(CXCursor declared)
+bool rs_variable_lasts(const rs_syntax_declaration *declared)
 {
-    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declared));
-    return parent == CXCursor_TranslationUnit || parent == CXCursor_Namespace;
+    return rs_is_declared(declared, RS_DECLARATION_VARIABLE) &&
+           (declared->is_static || declared->is_extern || declared->is_global);
 }
 
-bool rs_variable_lasts(CXCursor declared)
+bool rs_variable_is_constant(const rs_syntax_declaration *declared)
 {
-    enum CX_StorageClass storage = clang_Cursor_getStorageClass(declared);
-    return clang_getCursorKind(declared) == CXCursor_VarDecl &&
-           (storage == CX_SC_Static || storage == CX_SC_Extern || rs_cursor_is_global(declared));
+    const rs_syntax_type *type = rs_declared_type(declared);
+    return type->is_const || type->space == RS_SYNTAX_SPACE_CONSTANT ||
+           declared->space == RS_SYNTAX_SPACE_CONSTANT;
 }
 
-static enum CXChildVisitResult find_constant(CXCursor cursor, CXCursor parent, CXClientData data)
+bool rs_variable_is_shared(const rs_syntax_declaration *declared)
 {
-    (void)parent;
-    if (clang_getCursorKind(cursor) != CXCursor_CUDAConstantAttr)
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
+    return declared->space == RS_SYNTAX_SPACE_SHARED &&
+           rs_declared_type(declared)->space != RS_SYNTAX_SPACE_SHARED;
 }
 
-bool rs_variable_is_constant(CXCursor declared)
+bool rs_variable_is_open(const rs_syntax_declaration *declared)
 {
-    CXType type = clang_getCursorType(declared);
-    bool constant = clang_isConstQualifiedType(clang_getCanonicalType(type)) != 0;
-    CXString spelling = clang_getTypeSpelling(type);
-    const char *text = clang_getCString(spelling);
-    const char *star = text == NULL ? NULL : strrchr(text, '*');
-    text = star != NULL ? star : text;
-    constant = constant || (text != NULL && strstr(text, "__constant") != NULL);
-    clang_disposeString(spelling);
-    clang_visitChildren(declared, find_constant, &constant);
-    return constant;
-}
-
-static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    if (clang_getCursorKind(cursor) != CXCursor_CUDASharedAttr)
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
-}
-
-bool rs_variable_is_shared(CXCursor declared)
-{
-    bool shared = false;
-    clang_visitChildren(declared, find_shared, &shared);
-    return shared;
-}
-
-bool rs_variable_is_open(CXCursor declared)
-{
-    const bool shared = !rs_cursor_is_global(declared) &&
-                        clang_Cursor_getStorageClass(declared) != CX_SC_Extern &&
-                        rs_variable_is_shared(declared);
+    const bool shared =
+        !declared->is_global && !declared->is_extern && rs_variable_is_shared(declared);
     return rs_variable_lasts(declared) && !shared;
-}
-
-bool rs_constructor_is_written(CXCursor constructor)
-{
-    CXCursor class = clang_getCursorSemanticParent(constructor);
-    return clang_CXXMethod_isDefaulted(constructor) == 0 &&
-           clang_equalLocations(clang_getCursorLocation(constructor),
-                                clang_getCursorLocation(class)) == 0;
 }

@@ -7,18 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-rs_stored rs_stored_of(CXType type)
+rs_stored rs_stored_of(const rs_syntax_type *type)
 {
-    type = clang_getCanonicalType(type);
-    if (rs_kind_is_reference(type.kind))
-        type = clang_getCanonicalType(clang_getPointeeType(type));
-    if (type.kind == CXType_Pointer)
+    if (type->kind == RS_TYPE_REFERENCE)
+        type = rs_type_below(type);
+    if (type->kind == RS_TYPE_POINTER)
         return RS_STORED_POINTER;
-    if ((type.kind >= CXType_Float && type.kind <= CXType_LongDouble) || type.kind == CXType_Half)
+    if (type->kind == RS_TYPE_FLOAT)
         return RS_STORED_FLOATING;
-    bool character = clang_Type_getSizeOf(type) == 1;
-    bool integer =
-        (type.kind >= CXType_Bool && type.kind <= CXType_Int128) || type.kind == CXType_Enum;
+    bool character = rs_type_bytes(type) == 1;
+    bool integer = rs_type_is_integer(type) || type->kind == RS_TYPE_ENUM;
     return integer && !character ? RS_STORED_INTEGER : RS_STORED_ANYTHING;
 }
 
@@ -30,12 +28,11 @@ bool rs_stored_may_change(rs_stored stored, rs_stored variable)
 int rs_root_name(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
-    while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr) {
-        enum CXCursorKind kind = tree->nodes[node].kind;
+    while (node >= 0 && tree->nodes[node].is != RS_NODE_REFERENCE) {
+        int kind = tree->nodes[node].is;
         int base = rs_node_child(tree, node, 0);
-        bool part = kind == CXCursor_MemberRefExpr || kind == CXCursor_ArraySubscriptExpr ||
-                    kind == CXCursor_UnexposedExpr;
-        if (!part || base < 0 || rs_node_type(tree, base).kind == CXType_Pointer)
+        bool part = kind == RS_NODE_MEMBER || kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_IMPLICIT;
+        if (!part || base < 0 || rs_type_of(tree, base)->kind == RS_TYPE_POINTER)
             return -1;
         node = rs_node_inner(tree, base);
     }
@@ -44,13 +41,12 @@ int rs_root_name(const rs_tree *tree, int node)
 
 static bool add(const rs_tree *tree, rs_escaped_list *found, int node, bool lasts)
 {
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    enum CXCursorKind kind = clang_getCursorKind(declared);
-    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl)
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    if (!rs_is_variable(declared))
         return true;
-    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    uint64_t key = rs_cursor_key(declared);
-    if (rs_kind_is_array(type.kind))
+    const rs_syntax_type *type = rs_declared_type(declared);
+    uint64_t key = rs_declared_key(declared);
+    if (type->kind == RS_TYPE_ARRAY)
         return true;
     for (int i = 0; i < found->count; i++)
         if (found->list[i].key == key)
@@ -70,7 +66,7 @@ static bool add(const rs_tree *tree, rs_escaped_list *found, int node, bool last
 /* All variables that are named below a node. */
 static bool add_names(const rs_tree *tree, rs_escaped_list *found, int node)
 {
-    bool ok = tree->nodes[node].kind != CXCursor_DeclRefExpr || add(tree, found, node, false);
+    bool ok = tree->nodes[node].is != RS_NODE_REFERENCE || add(tree, found, node, false);
     for (int child = tree->nodes[node].first; child >= 0 && ok; child = tree->nodes[child].next)
         ok = add_names(tree, found, child);
     return ok;
@@ -80,14 +76,13 @@ static bool add_names(const rs_tree *tree, rs_escaped_list *found, int node)
  * a pointer leads there. */
 static int chosen_by(const rs_tree *tree, int node)
 {
-    while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr) {
-        enum CXCursorKind kind = tree->nodes[node].kind;
+    while (node >= 0 && tree->nodes[node].is != RS_NODE_REFERENCE) {
+        int kind = tree->nodes[node].is;
         int base = rs_node_inner(tree, rs_node_child(tree, node, 0));
-        bool part = kind == CXCursor_MemberRefExpr || kind == CXCursor_ArraySubscriptExpr ||
-                    kind == CXCursor_UnexposedExpr;
-        if (!part && !(kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+        bool part = kind == RS_NODE_MEMBER || kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_IMPLICIT;
+        if (!part && !(kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
             return node;
-        if (!part || base < 0 || rs_node_type(tree, base).kind == CXType_Pointer)
+        if (!part || base < 0 || rs_type_of(tree, base)->kind == RS_TYPE_POINTER)
             return -1;
         node = base;
     }
@@ -104,7 +99,7 @@ static bool add_root(const rs_tree *tree, rs_escaped_list *found, int node)
     if (node >= 0 && rs_node_is_list(tree, node))
         return true; /* an object without a name, of their values */
     node = node < 0 ? -1 : chosen_by(tree, node);
-    if (node >= 0 && tree->nodes[node].kind == CXCursor_CallExpr)
+    if (node >= 0 && tree->nodes[node].is == RS_NODE_CALL)
         node = tree->nodes[node].first; /* the object; add_arguments() looks at the others */
     return node < 0 || add_names(tree, found, node);
 }
@@ -116,75 +111,57 @@ static bool add_chosen(const rs_tree *tree, rs_escaped_list *found, int node)
     return target < 0 || rs_root_name(tree, target) >= 0 || add_root(tree, found, target);
 }
 
-static bool has_reference(CXType type);
-
-static enum CXVisitorResult find_reference(CXCursor field, CXClientData data)
-{
-    CXType type = clang_getCanonicalType(clang_getCursorType(field));
-    *(bool *)data = rs_kind_is_reference(type.kind) || has_reference(type);
-    return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
-}
-
 /* Whether a structure, or one in it, has a member that is a reference. */
-static bool has_reference(CXType type)
+static bool has_reference(const rs_syntax_type *type)
 {
-    bool found = false;
-    while (rs_kind_is_array(type.kind))
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
-    if (type.kind == CXType_Record)
-        clang_Type_visitFields(type, find_reference, &found);
-    return found;
+    const rs_syntax_declaration *record = rs_type_element(type)->declaration;
+    for (size_t i = 0; rs_is_declared(record, RS_DECLARATION_RECORD) && i < record->field_count;
+         i++)
+        if (rs_declared_type(record->fields[i])->kind == RS_TYPE_REFERENCE ||
+            has_reference(rs_declared_type(record->fields[i])))
+            return true;
+    return false;
 }
 
 /* A name of what outlives its function and may be written. */
 static bool add_lasting(const rs_tree *tree, rs_escaped_list *found, int node)
 {
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    return clang_getCursorKind(declared) != CXCursor_VarDecl || !rs_variable_is_open(declared) ||
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    return !rs_is_declared(declared, RS_DECLARATION_VARIABLE) || !rs_variable_is_open(declared) ||
            rs_variable_is_constant(declared) || add(tree, found, node, true);
-}
-
-static enum CXChildVisitResult find_maker(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    bool field = clang_getCursorKind(cursor) == CXCursor_FieldDecl;
-    if (clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier &&
-        !(field && clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Record &&
-          clang_isPODType(clang_getCursorType(cursor)) == 0))
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
 }
 
 /* Whether a constructor copies the members of a structure of plain ones, and leaves the other as it
  * is. */
-static bool copies_plainly(CXCursor constructor)
+static bool copies_plainly(const rs_syntax_declaration *constructor)
 {
-    bool makes = rs_constructor_is_written(constructor) ||
-                 (clang_CXXConstructor_isCopyConstructor(constructor) == 0 &&
-                  clang_CXXConstructor_isMoveConstructor(constructor) == 0);
-    if (!makes)
-        clang_visitChildren(clang_getCursorSemanticParent(constructor), find_maker, &makes);
-    return !makes;
+    const rs_syntax_declaration *record = constructor->parent;
+    if (constructor->is_written || !constructor->is_copying || record == NULL)
+        return false;
+    for (size_t i = 0; i < record->field_count; i++) {
+        const rs_syntax_type *type = rs_declared_type(record->fields[i]);
+        if (type->kind == RS_TYPE_RECORD && !rs_type_is_plain(type))
+            return false;
+    }
+    return record->base_count == 0;
 }
 
 /* The arguments that a function takes by reference. */
 static bool add_arguments(const rs_tree *tree, rs_escaped_list *found, int node)
 {
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
     int callee = tree->nodes[node].first, which = 0;
-    bool constructs = clang_getCursorKind(declared) == CXCursor_Constructor;
+    bool constructs = declared->is_constructor;
     int argument = constructs ? callee : rs_node_argument(tree, node);
     int named = constructs ? -1 : rs_node_operator(tree, node);
     bool ok = true;
     if (constructs && copies_plainly(declared))
         return true;
     for (; argument >= 0 && ok; argument = tree->nodes[argument].next) {
-        if (argument == named || clang_isReference(tree->nodes[argument].kind))
+        if (argument == named || tree->nodes[argument].group == RS_NODES_NAME)
             continue;
-        CXCursor parameter = clang_Cursor_getArgument(declared, (unsigned)which++);
-        if (!clang_Cursor_isNull(parameter) &&
-            rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(parameter)).kind))
+        const rs_syntax_declaration *parameter = rs_parameter(declared, which++);
+        if (rs_declared_type(parameter)->kind == RS_TYPE_REFERENCE)
             ok = add_root(tree, found, argument);
     }
     return ok;
@@ -194,7 +171,7 @@ bool rs_switch_hides(const rs_tree *tree, int node, size_t *begin, size_t *end)
 {
     int first = tree->nodes[node].first;
     *begin = *end = tree->nodes[node].begin;
-    if (tree->nodes[node].kind != CXCursor_SwitchStmt || first < 0)
+    if (tree->nodes[node].is != RS_NODE_SWITCH || first < 0)
         return false;
     *end = tree->nodes[first].begin;
     return rs_text_has(tree, *begin, *end, ";");
@@ -207,8 +184,7 @@ static bool add_hidden(const rs_tree *tree, rs_escaped_list *found, int node)
     bool ok = true, hides = rs_switch_hides(tree, node, &begin, &end);
     for (int i = 1; i < tree->node_count && hides && ok; i++) {
         size_t length = tree->nodes[i].end - tree->nodes[i].begin;
-        for (size_t at = begin; tree->nodes[i].kind == CXCursor_DeclRefExpr && at + length <= end;
-             at++)
+        for (size_t at = begin; tree->nodes[i].is == RS_NODE_REFERENCE && at + length <= end; at++)
             if (strncmp(tree->text + at, tree->text + tree->nodes[i].begin, length) == 0)
                 ok = ok && add(tree, found, i, false);
     }
@@ -217,28 +193,27 @@ static bool add_hidden(const rs_tree *tree, rs_escaped_list *found, int node)
 
 static bool add_of(const rs_tree *tree, rs_escaped_list *found, int node)
 {
-    switch ((int)tree->nodes[node].kind) {
-    case CXCursor_SwitchStmt:
+    switch ((int)tree->nodes[node].is) {
+    case RS_NODE_SWITCH:
         return add_hidden(tree, found, node);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         if (rs_node_is_prefix(tree, node, "&"))
             return add_root(tree, found, rs_node_child(tree, node, 0));
         return !rs_node_is_assignment(tree, node) || add_chosen(tree, found, node);
-    case CXCursor_BinaryOperator:
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_BINARY:
+    case RS_NODE_ASSIGN:
         return !rs_node_is_assignment(tree, node) || add_chosen(tree, found, node);
-    case CXCursor_InitListExpr:
-        return !has_reference(rs_node_type(tree, node)) || add_names(tree, found, node);
-    case CXCursor_VarDecl: {
-        CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
-        return !rs_kind_is_reference(type.kind) || add_root(tree, found, rs_node_last(tree, node));
+    case RS_NODE_LIST:
+        return !has_reference(rs_type_of(tree, node)) || add_names(tree, found, node);
+    case RS_NODE_VARIABLE: {
+        const rs_syntax_type *type = tree->nodes[node].type;
+        return type->kind != RS_TYPE_REFERENCE || add_root(tree, found, rs_node_last(tree, node));
     }
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return add_arguments(tree, found, node);
-    case CXCursor_DeclRefExpr:
+    case RS_NODE_REFERENCE:
         return add_lasting(tree, found, node) &&
-               (!rs_node_is_below(tree, node, CXCursor_LambdaExpr) ||
-                add(tree, found, node, false));
+               (!rs_node_is_in(tree, node, RS_NODE_LAMBDA) || add(tree, found, node, false));
     default:
         return true;
     }

@@ -35,7 +35,7 @@ void rs_escaped_free(rs_escaped_list *list);
 
 /* Whether a store to this type may change that variable. */
 bool rs_stored_may_change(rs_stored stored, rs_stored variable);
-rs_stored rs_stored_of(CXType type);
+rs_stored rs_stored_of(const rs_syntax_type *type);
 
 /* Whether a switch has a statement before its condition, "switch (k = 7; n)", which is no node of
  * the tree; its text goes from `begin` to `end`. What it names escapes. */

@@ -18,19 +18,16 @@ rs_value rs_walk_parts(rs_walk *walk, int node);
 
 /* ---- arithmetic.c ---- */
 
-bool rs_type_is_integer(CXType type);
-bool rs_type_is_unsigned(CXType type);
-
 /* The same as rs_walk_operate() for numbers of a type. */
 rs_value rs_walk_operate_typed(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b,
-                               CXType type);
+                               const rs_syntax_type *type);
 
 /* A number that was turned into another type and may be another one there. */
-rs_value rs_walk_convert(rs_walk *walk, const rs_value *value, CXType type);
+rs_value rs_walk_convert(rs_walk *walk, const rs_value *value, const rs_syntax_type *type);
 
 /* Whether 32 bits surely do not hold an unsigned number, and a node's value in 64 bits. */
-bool rs_value_starts_over(const rs_value *value, CXType type);
-rs_value rs_walk_widen(rs_walk *walk, const rs_value *value, int node, CXType type);
+bool rs_value_starts_over(const rs_value *value, const rs_syntax_type *type);
+rs_value rs_walk_widen(rs_walk *walk, const rs_value *value, int node, const rs_syntax_type *type);
 
 /* ---- assignments.c ---- */
 

@@ -52,8 +52,8 @@ char *rs_operator_between(const rs_walk *walk, int left, int right)
 
 bool rs_node_is_integer(const rs_walk *walk, int node)
 {
-    enum CXTypeKind kind = rs_node_type(walk->tree, node).kind;
-    return (kind >= CXType_Bool && kind <= CXType_Int128) || kind == CXType_Enum;
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
+    return rs_type_is_integer(type) || type->kind == RS_TYPE_ENUM;
 }
 
 /* Evaluates all parts of an expression whose value is not followed. */
@@ -72,8 +72,8 @@ rs_value rs_walk_parts(rs_walk *walk, int node)
 /* Whether evaluating an expression may assign a variable. */
 static bool may_assign(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (rs_node_is_assignment(tree, node) || kind == CXCursor_CallExpr ||
+    int kind = tree->nodes[node].is;
+    if (rs_node_is_assignment(tree, node) || kind == RS_NODE_CALL ||
         rs_node_is_binary(tree, node, "="))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
@@ -139,7 +139,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
         if (strcmp(symbol, ",") == 0)
             result = b;
         else if ((plain || shift) && (number || a.kind == RS_VALUE_ADDRESS)) {
-            CXType type = rs_node_type(walk->tree, node);
+            const rs_syntax_type *type = rs_type_of(walk->tree, node);
             a = rs_walk_widen(walk, &a, left, type);
             b = shift ? b : rs_walk_widen(walk, &b, right, type);
             result = rs_walk_operate_typed(walk, symbol[0], &a, &b, type);
@@ -202,16 +202,9 @@ static rs_value evaluate_unary(rs_walk *walk, int node)
 /* What the compiler makes of a literal or of sizeof. */
 static rs_value evaluate_constant(const rs_walk *walk, int node)
 {
-    CXEvalResult result = clang_Cursor_Evaluate(walk->tree->nodes[node].cursor);
-    rs_value value = rs_value_unknown(0, false);
-    if (result == NULL)
-        return value;
-    bool huge = clang_EvalResult_isUnsignedInt(result) != 0 &&
-                clang_EvalResult_getAsUnsigned(result) > INT64_MAX;
-    if (clang_EvalResult_getKind(result) == CXEval_Int && !huge)
-        value = rs_value_constant(clang_EvalResult_getAsLongLong(result));
-    clang_EvalResult_dispose(result);
-    return value;
+    int64_t value;
+    return rs_tree_evaluate(walk->tree, node, &value) ? rs_value_constant(value)
+                                                      : rs_value_unknown(0, false);
 }
 
 static rs_value evaluate_conditional(rs_walk *walk, int node)
@@ -237,16 +230,16 @@ static rs_value evaluate_conditional(rs_walk *walk, int node)
 }
 
 /* A number that becomes a pointer may point anywhere, and rows of unknown length are new ones. */
-static rs_value cast_pointer(rs_walk *walk, const rs_value *value, int operand, CXType type)
+static rs_value cast_pointer(rs_walk *walk, const rs_value *value, int operand,
+                             const rs_syntax_type *type)
 {
     rs_value result = *value;
     operand = rs_node_inner(walk->tree, operand);
-    CXType from = operand < 0 ? type : rs_node_type(walk->tree, operand);
+    const rs_syntax_type *from = operand < 0 ? type : rs_type_of(walk->tree, operand);
     int64_t constant;
     bool null = value->kind == RS_VALUE_NUMBER &&
                 rs_polynomial_is_constant(&value->number, &constant) && constant == 0;
-    if (value->kind == RS_VALUE_ADDRESS && rs_type_pitch(type) == 0 &&
-        clang_equalTypes(from, type) == 0)
+    if (value->kind == RS_VALUE_ADDRESS && rs_type_pitch(type) == 0 && from != type)
         return rs_walk_renew(walk, value, type);
     if (value->kind != RS_VALUE_ADDRESS && rs_type_is_integer(from) && !null) {
         result = rs_value_unknown(rs_value_depends(walk, value), true);
@@ -260,13 +253,13 @@ static rs_value evaluate_cast(rs_walk *walk, int node)
     int last = -1;
     for (int child = walk->tree->nodes[node].first; child >= 0;
          child = walk->tree->nodes[child].next)
-        if (walk->tree->nodes[child].kind != CXCursor_TypeRef)
+        if (walk->tree->nodes[child].is != RS_NODE_TYPE_NAME)
             last = child;
     if (last < 0)
         return rs_value_unknown(0, false);
     rs_value value = rs_walk_evaluate(walk, last);
-    CXType type = rs_node_type(walk->tree, node);
-    if (type.kind == CXType_Pointer)
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
+    if (type->kind == RS_TYPE_POINTER)
         return cast_pointer(walk, &value, last, type);
     if (rs_node_is_integer(walk, node))
         return rs_walk_narrow(walk, &value, last, type);
@@ -298,8 +291,8 @@ static rs_value evaluate_delete(rs_walk *walk, int node)
 {
     rs_value value = rs_walk_parts(walk, node);
     int operand = rs_node_last(walk->tree, node);
-    CXType type = operand < 0 ? rs_node_type(walk->tree, node)
-                              : clang_getPointeeType(rs_node_type(walk->tree, operand));
+    const rs_syntax_type *type =
+        operand < 0 ? rs_type_of(walk->tree, node) : rs_type_below(rs_type_of(walk->tree, operand));
     if (rs_type_has_destructor(type))
         rs_walk_note_unfollowed(walk, node,
                                 "What the destructor in \"%s\" touches is not followed.");
@@ -313,7 +306,7 @@ static rs_value evaluate_statements(rs_walk *walk, int node)
     rs_value value = rs_value_unknown(0, false);
     for (int child = body < 0 ? -1 : walk->tree->nodes[body].first; child >= 0;
          child = walk->tree->nodes[child].next) {
-        if (walk->tree->nodes[child].next < 0 && clang_isExpression(walk->tree->nodes[child].kind))
+        if (walk->tree->nodes[child].next < 0 && walk->tree->nodes[child].group == RS_NODES_EXPRESS)
             value = rs_walk_evaluate(walk, child);
         else
             rs_walk_statement(walk, child);
@@ -322,11 +315,10 @@ static rs_value evaluate_statements(rs_walk *walk, int node)
 }
 
 /* What braces leave out of a structure has its own constructors and defaults. */
-static void make_rest(rs_walk *walk, int node, CXType type, rs_value *value)
+static void make_rest(rs_walk *walk, int node, const rs_syntax_type *type, rs_value *value)
 {
     bool classes = walk->program->language == RS_LANGUAGE_CUDA;
-    rs_making making =
-        classes ? rs_walk_making(walk, clang_getTypeDeclaration(type), false) : RS_MAKING_NOTHING;
+    rs_making making = classes ? rs_walk_making(walk, type->declaration, false) : RS_MAKING_NOTHING;
     if (making == RS_MAKING_NOTHING)
         return;
     value->depends |= rs_walk_anything(walk);
@@ -338,14 +330,14 @@ static void make_rest(rs_walk *walk, int node, CXType type, rs_value *value)
 /* Braces around a number or a pointer; another pointer that is not followed may lead anywhere. */
 static rs_value evaluate_other(rs_walk *walk, int node)
 {
-    CXType type = rs_node_type(walk->tree, node);
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
     int first = rs_node_child(walk->tree, node, 0);
-    bool scalar = type.kind == CXType_Pointer || rs_type_is_integer(type);
-    if (walk->tree->nodes[node].kind == CXCursor_InitListExpr && scalar && first >= 0)
+    bool scalar = type->kind == RS_TYPE_POINTER || rs_type_is_integer(type);
+    if (walk->tree->nodes[node].is == RS_NODE_LIST && scalar && first >= 0)
         return rs_walk_evaluate(walk, first);
     rs_value value = rs_walk_parts(walk, node);
-    value.lost = type.kind == CXType_Pointer;
-    if (walk->tree->nodes[node].kind == CXCursor_InitListExpr && type.kind == CXType_Record)
+    value.lost = type->kind == RS_TYPE_POINTER;
+    if (walk->tree->nodes[node].is == RS_NODE_LIST && type->kind == RS_TYPE_RECORD)
         make_rest(walk, node, type, &value);
     return value;
 }
@@ -356,50 +348,49 @@ static rs_value evaluate_kind(rs_walk *walk, int node)
         walk->exhausted = true;
     if (walk->exhausted || walk->no_memory)
         return rs_value_unknown(0, true);
-    switch ((int)walk->tree->nodes[node].kind) {
-    case CXCursor_IntegerLiteral:
-    case CXCursor_UnaryExpr: /* sizeof */
+    switch ((int)walk->tree->nodes[node].is) {
+    case RS_NODE_INTEGER:
+    case RS_NODE_SIZEOF: /* sizeof */
         return evaluate_constant(walk, node);
-    case CXCursor_CXXNullPtrLiteralExpr:
-    case CXCursor_GNUNullExpr:
+    case RS_NODE_NULL_POINTER:
         return rs_value_constant(0);
-    case CXCursor_CXXNewExpr:
+    case RS_NODE_NEW:
         return rs_walk_parts(walk, node);
-    case CXCursor_CXXDeleteExpr:
+    case RS_NODE_DELETE:
         return evaluate_delete(walk, node);
-    case CXCursor_LambdaExpr:
+    case RS_NODE_LAMBDA:
         return rs_walk_make_lambda(walk, node);
-    case CXCursor_StmtExpr:
+    case RS_NODE_STATEMENTS:
         return evaluate_statements(walk, node);
-    case CXCursor_FloatingLiteral:
-    case CXCursor_StringLiteral:
-    case CXCursor_CharacterLiteral:
-    case CXCursor_TypeRef:
-    case CXCursor_TemplateRef:
-    case CXCursor_NamespaceRef:
+    case RS_NODE_FLOATING:
+    case RS_NODE_STRING:
+    case RS_NODE_CHARACTER:
+    case RS_NODE_TYPE_NAME:
+    case RS_NODE_TEMPLATE_NAME:
+    case RS_NODE_NAMESPACE_NAME:
         return rs_value_unknown(0, false);
-    case CXCursor_DeclRefExpr:
+    case RS_NODE_REFERENCE:
         return rs_walk_variable(walk, node);
-    case CXCursor_ArraySubscriptExpr:
-    case CXCursor_MemberRefExpr:
+    case RS_NODE_SUBSCRIPT:
+    case RS_NODE_MEMBER:
         return evaluate_memory(walk, node);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return evaluate_unary(walk, node);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return evaluate_binary(walk, node);
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_ASSIGN:
         return rs_walk_assign_compound(walk, node);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return evaluate_conditional(walk, node);
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return evaluate_call(walk, node);
-    case CXCursor_CXXThisExpr:
+    case RS_NODE_THIS:
         return walk->self;
-    case CXCursor_CStyleCastExpr:
-    case CXCursor_CXXStaticCastExpr:
-    case CXCursor_CXXReinterpretCastExpr:
-    case CXCursor_CXXConstCastExpr:
-    case CXCursor_CXXFunctionalCastExpr:
+    case RS_NODE_CAST:
+    case RS_NODE_STATIC_CAST:
+    case RS_NODE_REINTERPRET_CAST:
+    case RS_NODE_CONST_CAST:
+    case RS_NODE_FUNCTIONAL_CAST:
         return evaluate_cast(walk, node);
     default:
         return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
@@ -415,7 +406,7 @@ rs_value rs_walk_evaluate(rs_walk *walk, int node)
     rs_value value = evaluate_kind(walk, node);
     if (value.kind != RS_VALUE_ADDRESS)
         return value;
-    CXType type = rs_node_type(walk->tree, node);
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
     if (!rs_type_is_integer(type))
         return rs_walk_view(walk, &value, type);
     return rs_value_unknown(rs_value_depends(walk, &value), true); /* a number made of it */

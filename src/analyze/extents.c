@@ -16,12 +16,12 @@ bool rs_extent_same(const char *a, const char *b)
 static bool is_seen(const rs_tree *tree, int declaration, size_t at)
 {
     int scope = tree->nodes[declaration].parent;
-    while (scope >= 0 && tree->nodes[scope].kind == CXCursor_UnexposedDecl)
+    while (scope >= 0 && tree->nodes[scope].is == RS_NODE_UNKNOWN_DECLARATION)
         scope = tree->nodes[scope].parent; /* auto [n, m], extern "C" */
-    if (scope >= 0 && (tree->nodes[scope].kind == CXCursor_DeclStmt ||
-                       tree->nodes[scope].kind == CXCursor_EnumDecl))
+    if (scope >= 0 &&
+        (tree->nodes[scope].is == RS_NODE_DECLARE || tree->nodes[scope].is == RS_NODE_ENUM))
         scope = tree->nodes[scope].parent;
-    if (scope >= 0 && tree->nodes[scope].kind == CXCursor_DeclStmt)
+    if (scope >= 0 && tree->nodes[scope].is == RS_NODE_DECLARE)
         scope = tree->nodes[scope].parent;
     return scope <= 0 || (tree->nodes[scope].begin <= at && at < tree->nodes[scope].end);
 }
@@ -30,12 +30,12 @@ int rs_extent_resolve(const rs_tree *tree, const char *name, size_t length, size
 {
     int found = -1;
     for (int i = 1; i < tree->node_count && tree->nodes[i].begin < at; i++) {
-        enum CXCursorKind kind = tree->nodes[i].kind;
-        if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl &&
-            kind != CXCursor_EnumConstantDecl && kind != CXCursor_FunctionDecl &&
-            kind != CXCursor_TypedefDecl && kind != CXCursor_UnexposedDecl)
+        int kind = tree->nodes[i].is;
+        if (kind != RS_NODE_VARIABLE && kind != RS_NODE_PARAMETER && kind != RS_NODE_ENUMERATOR &&
+            kind != RS_NODE_FUNCTION && kind != RS_NODE_TYPEDEF &&
+            kind != RS_NODE_UNKNOWN_DECLARATION)
             continue;
-        size_t offset = rs_cursor_offset(tree->nodes[i].cursor);
+        size_t offset = tree->nodes[i].place;
         if (offset + length < tree->size && rs_identifier_length(tree->text + offset) == length &&
             memcmp(tree->text + offset, name, length) == 0 && is_seen(tree, i, at))
             found = i;
@@ -99,13 +99,11 @@ static bool forgets_address(const rs_tree *tree, int node)
     int call = tree->nodes[node].parent;
     while (call >= 0 && rs_node_inner(tree, call) == node)
         call = tree->nodes[call].parent;
-    if (call < 0 || tree->nodes[call].kind != CXCursor_CallExpr)
+    if (call < 0 || tree->nodes[call].is != RS_NODE_CALL)
         return false;
-    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
-    const char *name = clang_getCString(spelling);
+    const char *name = tree->nodes[call].name;
     bool forgets =
         strcmp(name, "scanf") == 0 || strcmp(name, "sscanf") == 0 || strcmp(name, "fscanf") == 0;
-    clang_disposeString(spelling);
     return forgets;
 }
 
@@ -114,20 +112,20 @@ static bool forgets_address(const rs_tree *tree, int node)
 static bool is_read(const rs_tree *tree, int node)
 {
     int up = tree->nodes[node].parent;
-    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
+    while (up >= 0 && tree->nodes[up].is == RS_NODE_PAREN)
         up = tree->nodes[up].parent;
-    if (up < 0 || tree->nodes[up].kind == CXCursor_UnexposedExpr)
+    if (up < 0 || tree->nodes[up].is == RS_NODE_IMPLICIT)
         return up >= 0 && (rs_node_same_bytes(tree, up, node) || rs_node_inner(tree, up) == node);
-    switch ((int)tree->nodes[up].kind) {
-    case CXCursor_VarDecl: /* in the type, where extents are */
-    case CXCursor_ParmDecl:
-    case CXCursor_TypedefDecl:
-    case CXCursor_CStyleCastExpr:
-        return !rs_kind_is_reference(rs_node_type(tree, up).kind);
-    case CXCursor_UnaryExpr:
+    switch ((int)tree->nodes[up].is) {
+    case RS_NODE_VARIABLE: /* in the type, where extents are */
+    case RS_NODE_PARAMETER:
+    case RS_NODE_TYPEDEF:
+    case RS_NODE_CAST:
+        return rs_type_of(tree, up)->kind != RS_TYPE_REFERENCE;
+    case RS_NODE_SIZEOF:
         return true;
     default:
-        return tree->nodes[up].kind == CXCursor_BinaryOperator && !rs_node_is_assignment(tree, up);
+        return tree->nodes[up].is == RS_NODE_BINARY && !rs_node_is_assignment(tree, up);
     }
 }
 
@@ -135,9 +133,8 @@ static bool is_read(const rs_tree *tree, int node)
 static bool shares_loop(const rs_tree *tree, int node, size_t at)
 {
     for (int up = tree->nodes[node].parent; up >= 0; up = tree->nodes[up].parent)
-        if ((tree->nodes[up].kind == CXCursor_ForStmt ||
-             tree->nodes[up].kind == CXCursor_WhileStmt ||
-             tree->nodes[up].kind == CXCursor_DoStmt) &&
+        if ((tree->nodes[up].is == RS_NODE_FOR || tree->nodes[up].is == RS_NODE_WHILE ||
+             tree->nodes[up].is == RS_NODE_DO) &&
             tree->nodes[up].begin < at && at < tree->nodes[up].end)
             return true;
     return false;
@@ -148,38 +145,33 @@ static bool shares_loop(const rs_tree *tree, int node, size_t at)
 static bool may_change(const rs_tree *tree, int node, bool lasts, size_t grid)
 {
     int up = tree->nodes[node].parent;
-    while (up >= 0 && tree->nodes[up].kind == CXCursor_ParenExpr)
+    while (up >= 0 && tree->nodes[up].is == RS_NODE_PAREN)
         up = tree->nodes[up].parent;
     if (is_read(tree, node))
         return false;
     bool written = rs_node_is_assignment(tree, up) &&
                    rs_node_inner(tree, rs_node_child(tree, up, 0)) == rs_node_inner(tree, node);
-    bool address =
-        tree->nodes[up].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
+    bool address = tree->nodes[up].is == RS_NODE_UNARY && rs_node_is_prefix(tree, up, "&");
     return lasts || (!written && !(address && forgets_address(tree, up))) ||
            tree->nodes[node].begin > grid || shares_loop(tree, node, grid) ||
-           rs_node_is_below(tree, node, CXCursor_LambdaExpr);
+           rs_node_is_in(tree, node, RS_NODE_LAMBDA);
 }
 
 /* Whether a variable has the same value wherever the grid is; at least as far as is known here. */
 bool rs_extent_is_settled(const rs_tree *tree, int declaration, size_t grid)
 {
-    CXCursor declared = tree->nodes[declaration].cursor;
-    enum CXCursorKind kind = tree->nodes[declaration].kind;
-    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_EnumConstantDecl)
+    const rs_syntax_declaration *declared = tree->nodes[declaration].declaration;
+    int kind = tree->nodes[declaration].is;
+    if (kind != RS_NODE_VARIABLE && kind != RS_NODE_PARAMETER && kind != RS_NODE_ENUMERATOR)
         return false;
-    if (kind == CXCursor_EnumConstantDecl ||
-        clang_isConstQualifiedType(clang_getCursorType(declared)) != 0)
+    if (kind == RS_NODE_ENUMERATOR || rs_declared_type(declared)->is_const)
         return true;
-    if (rs_kind_is_reference(rs_node_type(tree, declaration).kind) ||
-        clang_isVolatileQualifiedType(clang_getCursorType(declared)) != 0)
+    if (rs_type_of(tree, declaration)->kind == RS_TYPE_REFERENCE ||
+        rs_declared_type(declared)->is_volatile)
         return false;
     bool lasts = rs_variable_lasts(declared);
     for (int i = 1; i < tree->node_count; i++)
-        if (tree->nodes[i].kind == CXCursor_DeclRefExpr &&
-            clang_equalCursors(
-                clang_getCanonicalCursor(clang_getCursorReferenced(tree->nodes[i].cursor)),
-                clang_getCanonicalCursor(declared)) != 0 &&
+        if (tree->nodes[i].is == RS_NODE_REFERENCE && tree->nodes[i].declaration == declared &&
             may_change(tree, i, lasts, grid))
             return false;
     return true;

@@ -72,11 +72,11 @@ static bool same_type(const rs_flow_context *context, rs_extended_type a, rs_ext
 {
     if (a.kind != b.kind)
         return false;
-    if (a.kind == RS_TYPE_REFERENCE)
+    if (a.kind == RS_EXTENDED_REFERENCE)
         return a.target == b.target;
-    if (a.kind == RS_TYPE_NEW)
+    if (a.kind == RS_EXTENDED_NEW)
         return a.source == b.source && a.via == b.via;
-    return a.kind != RS_TYPE_GRID ||
+    return a.kind != RS_EXTENDED_GRID ||
            (a.grid == b.grid &&
             rs_grid_class(context->found, a.class) == rs_grid_class(context->found, b.class));
 }
@@ -92,7 +92,7 @@ static rs_extended_type meet_grids(rs_flow_context *context, rs_extended_type a,
                       first, second);
         rs_class_keep(context, b.class, node, "a pointer may be %s or %s, whose extents differ",
                       first, second);
-        return RS_TYPE_OF(RS_TYPE_INCOMPATIBLE);
+        return RS_EXTENDED_OF(RS_EXTENDED_INCOMPATIBLE);
     }
     rs_class_unite(context, a.class, b.class);
     return a;
@@ -101,29 +101,29 @@ static rs_extended_type meet_grids(rs_flow_context *context, rs_extended_type a,
 rs_extended_type rs_type_meet(rs_flow_context *context, rs_extended_type a, rs_extended_type b,
                               int node)
 {
-    if (a.kind == RS_TYPE_NEW && b.kind == RS_TYPE_NEW && !same_type(context, a, b)) {
+    if (a.kind == RS_EXTENDED_NEW && b.kind == RS_EXTENDED_NEW && !same_type(context, a, b)) {
         bool both = a.source != 0 && b.source != 0;
         a.via = both ? 0 : a.via + b.via;
         a.source = both ? -1 : a.source + b.source;
         return a;
     }
-    if (same_type(context, a, b) || b.kind == RS_TYPE_NEW)
+    if (same_type(context, a, b) || b.kind == RS_EXTENDED_NEW)
         return a;
-    if (a.kind == RS_TYPE_NEW)
+    if (a.kind == RS_EXTENDED_NEW)
         return b;
-    if (a.kind == RS_TYPE_GRID && b.kind == RS_TYPE_GRID)
+    if (a.kind == RS_EXTENDED_GRID && b.kind == RS_EXTENDED_GRID)
         return meet_grids(context, a, b, node);
     const rs_extended_type *const both[] = {&a, &b};
     for (int i = 0; i < 2; i++) {
         char name[64];
-        if (both[i]->kind == RS_TYPE_GRID)
+        if (both[i]->kind == RS_EXTENDED_GRID)
             rs_class_keep(context, both[i]->class, node,
                           "a pointer may be %s or memory that is no grid",
                           rs_grid_name(context->program, both[i]->grid, name));
-        if (both[i]->kind == RS_TYPE_REFERENCE)
+        if (both[i]->kind == RS_EXTENDED_REFERENCE)
             let_escape(context, both[i]->target);
     }
-    return RS_TYPE_OF(RS_TYPE_INCOMPATIBLE);
+    return RS_EXTENDED_OF(RS_EXTENDED_INCOMPATIBLE);
 }
 
 /* ---- places ---- */
@@ -139,7 +139,7 @@ static rs_typed_variable *find(const rs_flow *flow, uint64_t key)
 rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key)
 {
     const rs_typed_variable *found = find(flow, key);
-    return found != NULL ? found->type : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return found != NULL ? found->type : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type)
@@ -221,10 +221,10 @@ void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node)
 {
     for (int i = 0; i < flow->count; i++) {
         rs_extended_type type = flow->variables[i].type;
-        if (type.kind == RS_TYPE_UNTRANSFORMED ||
+        if (type.kind == RS_EXTENDED_UNTRANSFORMED ||
             !rs_flow_has_escaped(context, flow->variables[i].key))
             continue;
-        flow->variables[i].type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        flow->variables[i].type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
         rs_type_lose(context, flow, type, node,
                      "a variable whose address is not followed gets the address");
     }
@@ -234,13 +234,13 @@ void rs_type_lose(rs_flow_context *context, rs_flow *flow, rs_extended_type type
                   const char *what)
 {
     char name[64];
-    if (type.kind == RS_TYPE_GRID)
+    if (type.kind == RS_EXTENDED_GRID)
         rs_class_keep(context, type.class, node, "%s of %s", what,
                       rs_grid_name(context->program, type.grid, name));
-    else if (type.kind == RS_TYPE_REFERENCE)
+    else if (type.kind == RS_EXTENDED_REFERENCE)
         rs_flow_escape(context, flow, type.target, node);
-    else if (type.kind == RS_TYPE_NEW && type.target != 0)
-        rs_flow_set(context, flow, type.target, RS_TYPE_OF(RS_TYPE_UNTRANSFORMED));
+    else if (type.kind == RS_EXTENDED_NEW && type.target != 0)
+        rs_flow_set(context, flow, type.target, RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED));
 }
 
 /* A variable that only one of the places knows was not declared in the other. */

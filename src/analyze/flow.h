@@ -9,15 +9,15 @@
 #include "analyze/propagation.h"
 
 typedef enum {
-    RS_TYPE_NEW,           /* fresh memory or none: it fits every layout */
-    RS_TYPE_UNTRANSFORMED, /* UT */
-    RS_TYPE_GRID,          /* a layout */
-    RS_TYPE_REFERENCE,     /* the address of a pointer variable */
-    RS_TYPE_INCOMPATIBLE
-} rs_type_kind;
+    RS_EXTENDED_NEW,           /* fresh memory or none: it fits every layout */
+    RS_EXTENDED_UNTRANSFORMED, /* UT */
+    RS_EXTENDED_GRID,          /* a layout */
+    RS_EXTENDED_REFERENCE,     /* the address of a pointer variable */
+    RS_EXTENDED_INCOMPATIBLE
+} rs_extended_kind;
 
 typedef struct {
-    rs_type_kind kind;
+    rs_extended_kind kind;
     int class;       /* of a grid */
     int grid;        /* the declaration that tells its extents where we are */
     uint64_t target; /* of a reference: the variable that it points to; of new memory: the variable
@@ -47,7 +47,7 @@ typedef struct {
     bool no_memory;
 } rs_flow_context;
 
-#define RS_TYPE_OF(the_kind) ((rs_extended_type){.kind = (the_kind), .class = -1, .grid = -1})
+#define RS_EXTENDED_OF(the_kind) ((rs_extended_type){.kind = (the_kind), .class = -1, .grid = -1})
 
 rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key);
 void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type);

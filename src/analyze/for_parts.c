@@ -44,11 +44,11 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node)
 
 bool rs_loop_stores_numbers(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
+    int kind = tree->nodes[node].is;
     int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    if (kind == CXCursor_CallExpr || (left >= 0 && rs_node_is_assignment(tree, node) &&
-                                      tree->nodes[left].kind != CXCursor_DeclRefExpr &&
-                                      rs_type_may_hold_index(rs_node_type(tree, left))))
+    if (kind == RS_NODE_CALL || (left >= 0 && rs_node_is_assignment(tree, node) &&
+                                 tree->nodes[left].is != RS_NODE_REFERENCE &&
+                                 rs_type_may_hold_index(rs_type_of(tree, left))))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (rs_loop_stores_numbers(tree, child))
@@ -58,14 +58,13 @@ bool rs_loop_stores_numbers(const rs_tree *tree, int node)
 
 static bool leaves(const rs_tree *tree, int node, bool top)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_LambdaExpr)
+    int kind = tree->nodes[node].is;
+    if (kind == RS_NODE_LAMBDA)
         return false; /* it is the function object's own */
-    if (kind == CXCursor_ReturnStmt || kind == CXCursor_GotoStmt ||
-        (kind == CXCursor_BreakStmt && top))
+    if (kind == RS_NODE_RETURN || kind == RS_NODE_GOTO || (kind == RS_NODE_BREAK && top))
         return true;
-    bool inner = kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt ||
-                 kind == CXCursor_DoStmt || kind == CXCursor_SwitchStmt;
+    bool inner = kind == RS_NODE_FOR || kind == RS_NODE_WHILE || kind == RS_NODE_DO ||
+                 kind == RS_NODE_SWITCH;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (leaves(tree, child, top && !inner))
             return true;
@@ -79,10 +78,10 @@ bool rs_loop_leaves(const rs_tree *tree, int body)
 
 bool rs_loop_skips(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_LambdaExpr)
+    int kind = tree->nodes[node].is;
+    if (kind == RS_NODE_LAMBDA)
         return false;
-    if (kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt)
+    if (kind == RS_NODE_CONTINUE || kind == RS_NODE_GOTO)
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (rs_loop_skips(tree, child))
@@ -92,7 +91,7 @@ bool rs_loop_skips(const rs_tree *tree, int node)
 
 bool rs_node_is_pure(const rs_tree *tree, int node)
 {
-    if (rs_node_is_assignment(tree, node) || tree->nodes[node].kind == CXCursor_CallExpr)
+    if (rs_node_is_assignment(tree, node) || tree->nodes[node].is == RS_NODE_CALL)
         return false;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (!rs_node_is_pure(tree, child))

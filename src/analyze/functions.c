@@ -16,10 +16,10 @@ static bool is_kernel(const rs_translation_unit *program, int function)
 {
     const rs_tree *tree = &program->tree;
     for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CUDAGlobalAttr)
+        if (tree->nodes[child].is == RS_NODE_KERNEL_ATTRIBUTE)
             return true;
     size_t position = tree->nodes[function].begin, word, length;
-    size_t end = rs_cursor_offset(tree->nodes[function].cursor);
+    size_t end = tree->nodes[function].place;
     /* libclang's extent may leave the first attributes out. */
     while (position > 0 && strchr(";}{", tree->text[position - 1]) == NULL)
         position--;
@@ -116,10 +116,9 @@ static restride_status walk_function(const rs_translation_unit *program, rs_mode
 
 static bool is_function(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    return (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate ||
-            kind == CXCursor_CXXMethod || kind == CXCursor_ConversionFunction ||
-            kind == CXCursor_LambdaExpr) &&
+    int kind = tree->nodes[node].is;
+    return (kind == RS_NODE_FUNCTION || kind == RS_NODE_TEMPLATE || kind == RS_NODE_METHOD ||
+            kind == RS_NODE_CONVERSION || kind == RS_NODE_LAMBDA) &&
            rs_node_body(tree, node) >= 0;
 }
 
@@ -134,15 +133,14 @@ static restride_status find_routines(const rs_translation_unit *program, rs_rout
     for (int i = 1; i < tree->node_count && *count < FILE_ROUTINE_LIMIT; i++) {
         if (!is_function(tree, i))
             continue;
-        CXString spelling = clang_getCursorSpelling(tree->nodes[i].cursor);
-        char *name = strdup(clang_getCString(spelling));
-        clang_disposeString(spelling);
+        const char *spelling = tree->nodes[i].name;
+        char *name = strdup(spelling);
         if (name == NULL)
             return rs_fail_memory("the analysis");
         name[strcspn(name, "<")] = '\0';
-        bool lambda = tree->nodes[i].kind == CXCursor_LambdaExpr;
-        (*routines)[(*count)++] = (rs_routine){name, i, rs_cursor_offset(tree->nodes[i].cursor),
-                                               !lambda && is_kernel(program, i)};
+        bool lambda = tree->nodes[i].is == RS_NODE_LAMBDA;
+        (*routines)[(*count)++] =
+            (rs_routine){name, i, tree->nodes[i].place, !lambda && is_kernel(program, i)};
     }
     return RESTRIDE_OK;
 }
@@ -155,8 +153,8 @@ static bool is_device_only(const rs_translation_unit *program, const rs_routine 
     bool host = false;
     for (int child = tree->nodes[routine->node].first; child >= 0;
          child = tree->nodes[child].next) {
-        device = device || tree->nodes[child].kind == CXCursor_CUDADeviceAttr;
-        host = host || tree->nodes[child].kind == CXCursor_CUDAHostAttr;
+        device = device || tree->nodes[child].is == RS_NODE_DEVICE_ATTRIBUTE;
+        host = host || tree->nodes[child].is == RS_NODE_HOST_ATTRIBUTE;
     }
     return device && !host;
 }
@@ -166,7 +164,7 @@ static bool has_instances(const rs_tree *tree, const rs_routine *routines, int c
 {
     for (int i = 0; i < count; i++)
         if (i != which && routines[i].offset == routines[which].offset &&
-            tree->nodes[routines[i].node].kind != CXCursor_FunctionTemplate)
+            tree->nodes[routines[i].node].is != RS_NODE_TEMPLATE)
             return true;
     return false;
 }
@@ -176,11 +174,11 @@ static bool is_passed_over(const rs_translation_unit *program, rs_model_set *set
                            const rs_routine *routines, int count, int which)
 {
     const rs_routine *routine = &routines[which];
-    if (program->tree.nodes[routine->node].kind == CXCursor_LambdaExpr)
+    if (program->tree.nodes[routine->node].is == RS_NODE_LAMBDA)
         return true;
     if (!routine->kernel && is_device_only(program, routine))
         return true;
-    if (program->tree.nodes[routine->node].kind != CXCursor_FunctionTemplate)
+    if (program->tree.nodes[routine->node].is != RS_NODE_TEMPLATE)
         return false;
     if (has_instances(&program->tree, routines, count, which))
         return true;

@@ -15,7 +15,7 @@ enum { CAPTURE_LIMIT = 32, NAME_ROOM = 64 };
 
 /* Variables that are captured by copy. */
 typedef struct {
-    CXCursor declared[CAPTURE_LIMIT];
+    const rs_syntax_declaration *declared[CAPTURE_LIMIT];
     int count;
     bool followed; /* false: something else is captured, too */
 } captures;
@@ -25,12 +25,12 @@ typedef struct {
 static int body_of(const rs_tree *tree, int lambda)
 {
     int last = rs_node_last(tree, lambda);
-    return last >= 0 && tree->nodes[last].kind == CXCursor_CompoundStmt ? last : -1;
+    return last >= 0 && tree->nodes[last].is == RS_NODE_COMPOUND ? last : -1;
 }
 
-static bool is_inside(const rs_tree *tree, int node, CXCursor declared)
+static bool is_inside(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
-    size_t offset = rs_cursor_offset(declared);
+    size_t offset = declared->place;
     return offset >= tree->nodes[node].begin && offset < tree->nodes[node].end;
 }
 
@@ -42,25 +42,25 @@ static size_t introducer_end(const rs_tree *tree, int lambda)
     return at;
 }
 
-static void add_capture(captures *all, CXCursor declared)
+static void add_capture(captures *all, const rs_syntax_declaration *declared)
 {
-    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    const rs_syntax_type *type = rs_declared_type(declared);
     for (int i = 0; i < all->count; i++)
-        if (clang_equalCursors(all->declared[i], declared) != 0)
+        if (all->declared[i] == declared)
             return;
-    if (all->count == CAPTURE_LIMIT || rs_kind_is_reference(type.kind) ||
-        (rs_kind_is_array(type.kind) && clang_getCursorKind(declared) != CXCursor_ParmDecl))
+    if (all->count == CAPTURE_LIMIT || type->kind == RS_TYPE_REFERENCE ||
+        (type->kind == RS_TYPE_ARRAY && !rs_is_declared(declared, RS_DECLARATION_PARAMETER)))
         all->followed = false;
     else
         all->declared[all->count++] = declared;
 }
 
 /* Whether the names in the brackets have one of a variable as a reference. */
-static bool is_referred(const rs_tree *tree, int lambda, CXCursor declared)
+static bool is_referred(const rs_tree *tree, int lambda, const rs_syntax_declaration *declared)
 {
     for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
-        if (tree->nodes[child].kind != CXCursor_VariableRef ||
-            clang_equalCursors(clang_getCursorReferenced(tree->nodes[child].cursor), declared) == 0)
+        if (tree->nodes[child].is != RS_NODE_VARIABLE_NAME ||
+            tree->nodes[child].declaration != declared)
             continue;
         size_t before = tree->nodes[child].begin;
         while (before > tree->nodes[lambda].begin && isspace((unsigned char)tree->text[before - 1]))
@@ -73,24 +73,23 @@ static bool is_referred(const rs_tree *tree, int lambda, CXCursor declared)
 /* With [=] all variables of the function that are named, but those that are references. */
 static void add_named(const rs_tree *tree, int lambda, int node, captures *all)
 {
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    enum CXCursorKind kind = clang_getCursorKind(declared);
-    if (tree->nodes[node].kind == CXCursor_DeclRefExpr && !is_inside(tree, lambda, declared) &&
-        (kind == CXCursor_ParmDecl || (kind == CXCursor_VarDecl && !rs_variable_lasts(declared))) &&
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    if (tree->nodes[node].is == RS_NODE_REFERENCE && !is_inside(tree, lambda, declared) &&
+        rs_is_variable(declared) && !rs_variable_lasts(declared) &&
         !is_referred(tree, lambda, declared))
         add_capture(all, declared);
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         add_named(tree, lambda, child, all);
 }
 
-static bool names(const rs_tree *tree, int node, CXCursor declared)
+static bool names(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
     node = node < 0 ? -1 : rs_node_inner(tree, node);
-    return node >= 0 && tree->nodes[node].kind == CXCursor_DeclRefExpr &&
-           clang_equalCursors(clang_getCursorReferenced(tree->nodes[node].cursor), declared) != 0;
+    return node >= 0 && tree->nodes[node].is == RS_NODE_REFERENCE &&
+           tree->nodes[node].declaration == declared;
 }
 
-static bool names_within(const rs_tree *tree, int node, CXCursor declared)
+static bool names_within(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (names(tree, child, declared) || names_within(tree, child, declared))
@@ -99,12 +98,12 @@ static bool names_within(const rs_tree *tree, int node, CXCursor declared)
 }
 
 /* Whether a member of a variable, or of one of those, has something done to it. */
-static bool is_part(const rs_tree *tree, int node, CXCursor declared)
+static bool is_part(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
     for (; node >= 0; node = tree->nodes[rs_node_inner(tree, node)].first) {
         if (names(tree, node, declared))
             return true;
-        if (tree->nodes[rs_node_inner(tree, node)].kind != CXCursor_MemberRefExpr)
+        if (tree->nodes[rs_node_inner(tree, node)].is != RS_NODE_MEMBER)
             return false;
     }
     return false;
@@ -113,19 +112,20 @@ static bool is_part(const rs_tree *tree, int node, CXCursor declared)
 /* Whether a variable is known by another name, or used by other objects, which the body of a
  * function object may call, at or below a node: by its address, as a reference, or in their
  * bodies. */
-static bool is_shared(const rs_tree *tree, int node, int lambda, CXCursor declared)
+static bool is_shared(const rs_tree *tree, int node, int lambda,
+                      const rs_syntax_declaration *declared)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    bool bound = kind == CXCursor_CallExpr || kind == CXCursor_VarDecl;
+    int kind = tree->nodes[node].is;
+    bool bound = kind == RS_NODE_CALL || kind == RS_NODE_VARIABLE;
     if (rs_node_is_prefix(tree, node, "&") && is_part(tree, tree->nodes[node].first, declared))
         return true;
-    if (kind == CXCursor_LambdaExpr && node != lambda &&
-        rs_node_has(tree, lambda, CXCursor_CallExpr) && names_within(tree, node, declared))
+    if (kind == RS_NODE_LAMBDA && node != lambda && rs_node_has(tree, lambda, RS_NODE_CALL) &&
+        names_within(tree, node, declared))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
         /* What is read or copied has a conversion around it. */
-        bool whole = tree->nodes[child].kind == CXCursor_DeclRefExpr ||
-                     tree->nodes[child].kind == CXCursor_MemberRefExpr;
+        bool whole =
+            tree->nodes[child].is == RS_NODE_REFERENCE || tree->nodes[child].is == RS_NODE_MEMBER;
         if ((bound && whole && is_part(tree, child, declared)) ||
             is_shared(tree, child, lambda, declared))
             return true;
@@ -156,8 +156,8 @@ static captures read_captures(const rs_tree *tree, int lambda)
     if (rs_text_has(tree, begin, end, "*this") || rs_text_has(tree, begin, end, "..."))
         all.followed = false;
     for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
-        CXCursor declared = clang_getCursorReferenced(tree->nodes[child].cursor);
-        if (tree->nodes[child].kind != CXCursor_VariableRef)
+        const rs_syntax_declaration *declared = tree->nodes[child].declaration;
+        if (tree->nodes[child].is != RS_NODE_VARIABLE_NAME)
             continue;
         if (is_inside(tree, lambda, declared))
             all.followed = false; /* [y = x + 1] */
@@ -184,28 +184,29 @@ static rs_lambda *find_lambda(const rs_walk *walk, int node)
 int rs_walk_lambda_of(const rs_walk *walk, int function)
 {
     const rs_tree *tree = walk->tree;
-    if (tree->nodes[function].kind == CXCursor_LambdaExpr)
+    if (tree->nodes[function].is == RS_NODE_LAMBDA)
         return function;
     for (int i = 0; i < walk->routine_count; i++)
-        if (tree->nodes[walk->routines[i].node].kind == CXCursor_LambdaExpr &&
-            walk->routines[i].offset == rs_cursor_offset(tree->nodes[function].cursor))
+        if (tree->nodes[walk->routines[i].node].is == RS_NODE_LAMBDA &&
+            walk->routines[i].offset == tree->nodes[function].place)
             return walk->routines[i].node; /* of which this is an instance */
     return -1;
 }
 
-static uint64_t key_of(rs_walk *walk, int lambda, CXCursor declared, const char *what)
+static uint64_t key_of(rs_walk *walk, int lambda, const rs_syntax_declaration *declared,
+                       const char *what)
 {
     char name[NAME_ROOM];
-    snprintf(name, sizeof name, "%s %zu", what, rs_cursor_offset(declared));
+    snprintf(name, sizeof name, "%s %zu", what, declared->place);
     return rs_walk_member(walk, walk->tree->nodes[lambda].begin, name, 0);
 }
 
 /* Sets a variable to the value of another one. */
-static void copy_value(rs_walk *walk, uint64_t to, uint64_t from, CXType type)
+static void copy_value(rs_walk *walk, uint64_t to, uint64_t from, const rs_syntax_type *type)
 {
     int known = rs_walk_find(walk, from);
     rs_value value = known >= 0 ? walk->values[known] : rs_value_unknown(0, false);
-    if (rs_kind_is_record(clang_getCanonicalType(type).kind))
+    if (rs_type_is_record(type))
         value = rs_value_copy_of(walk, &value, from);
     else if (known < 0)
         return;
@@ -213,11 +214,10 @@ static void copy_value(rs_walk *walk, uint64_t to, uint64_t from, CXType type)
 }
 
 /* The value of a variable before it was assigned: a parameter's, or of an array its address. */
-static void see_to_value(rs_walk *walk, CXCursor declared)
+static void see_to_value(rs_walk *walk, const rs_syntax_declaration *declared)
 {
-    uint64_t key = rs_cursor_key(declared);
-    if (rs_walk_find(walk, key) >= 0 ||
-        rs_kind_is_record(clang_getCanonicalType(clang_getCursorType(declared)).kind))
+    uint64_t key = rs_declared_key(declared);
+    if (rs_walk_find(walk, key) >= 0 || rs_type_is_record(rs_declared_type(declared)))
         return;
     rs_value value = rs_walk_declare(walk, declared);
     rs_walk_set(walk, key, &value);
@@ -271,8 +271,7 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
         int before = again ? rs_walk_find(walk, copy) : -1;
         rs_value old = before >= 0 ? walk->values[before] : rs_value_unknown(0, false);
         see_to_value(walk, all.declared[i]);
-        copy_value(walk, copy, rs_cursor_key(all.declared[i]),
-                   clang_getCursorType(all.declared[i]));
+        copy_value(walk, copy, rs_declared_key(all.declared[i]), rs_declared_type(all.declared[i]));
         int known = rs_walk_find(walk, copy);
         if (before < 0 || known < 0)
             continue; /* of two objects that are made in one place either may be called */
@@ -294,8 +293,8 @@ bool rs_walk_enter_lambda(rs_walk *walk, int node)
         return false;
     captures all = read_captures(walk->tree, node);
     for (int i = 0; i < all.count; i++) {
-        CXType type = clang_getCursorType(all.declared[i]);
-        uint64_t key = rs_cursor_key(all.declared[i]);
+        const rs_syntax_type *type = rs_declared_type(all.declared[i]);
+        uint64_t key = rs_declared_key(all.declared[i]);
         copy_value(walk, key_of(walk, node, all.declared[i], "kept"), key, type);
         copy_value(walk, key, key_of(walk, node, all.declared[i], "copy"), type);
     }
@@ -308,9 +307,8 @@ void rs_walk_leave_lambda(rs_walk *walk, int node)
 {
     captures all = read_captures(walk->tree, node);
     for (int i = 0; i < all.count; i++)
-        copy_value(walk, rs_cursor_key(all.declared[i]),
-                   key_of(walk, node, all.declared[i], "kept"),
-                   clang_getCursorType(all.declared[i]));
+        copy_value(walk, rs_declared_key(all.declared[i]),
+                   key_of(walk, node, all.declared[i], "kept"), rs_declared_type(all.declared[i]));
 }
 
 void rs_walk_note_lambdas(rs_walk *walk)

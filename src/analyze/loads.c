@@ -8,17 +8,15 @@
 
 enum { REFERENCE_LIMIT = 20000 };
 
-bool rs_type_may_hold_index(CXType type)
+bool rs_type_may_hold_index(const rs_syntax_type *type)
 {
-    bool vector = type.kind == CXType_Vector || type.kind == CXType_ExtVector;
-    CXType element = vector ? clang_getCanonicalType(clang_getElementType(type)) : type;
-    bool floating = (element.kind >= CXType_Float && element.kind <= CXType_LongDouble) ||
-                    element.kind == CXType_Half || element.kind == CXType_Float16 ||
-                    element.kind == CXType_Float128;
-    return !floating && element.kind != CXType_Pointer;
+    bool vector = type->kind == RS_TYPE_VECTOR;
+    const rs_syntax_type *element = vector ? rs_type_below(type) : type;
+    return element->kind != RS_TYPE_FLOAT && element->kind != RS_TYPE_POINTER;
 }
 
-rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type)
+rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node,
+                            const rs_syntax_type *type)
 {
     if (walk->unit->reference_count >= REFERENCE_LIMIT)
         walk->exhausted = true;
@@ -27,7 +25,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
         walk->no_memory = walk->no_memory || !walk->exhausted;
         return NULL;
     }
-    int64_t size = clang_Type_getSizeOf(type);
+    int64_t size = rs_type_bytes(type);
     r->array = address->array;
     r->line = rs_walk_line(walk, node);
     r->offset = walk->tree->nodes[node].begin;
@@ -57,7 +55,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CX
 }
 
 /* A pointer that is itself a member: the array it points to has the name of the path. */
-static rs_value pointed_array(rs_walk *walk, const rs_value *address, CXType type)
+static rs_value pointed_array(rs_walk *walk, const rs_value *address, const rs_syntax_type *type)
 {
     const rs_array *owner = &walk->unit->arrays[address->array];
     rs_text name = RS_TEXT_EMPTY;
@@ -142,8 +140,8 @@ static bool is_own(const rs_tree *tree, int node)
 {
     while (node >= 0 && tree->nodes[node].first >= 0)
         node = tree->nodes[node].first;
-    return node >= 0 && (tree->nodes[node].kind == CXCursor_MemberRefExpr ||
-                         tree->nodes[node].kind == CXCursor_CXXThisExpr);
+    return node >= 0 &&
+           (tree->nodes[node].is == RS_NODE_MEMBER || tree->nodes[node].is == RS_NODE_THIS);
 }
 
 bool rs_walk_was_filled(const rs_walk *walk, int node)
@@ -151,14 +149,14 @@ bool rs_walk_was_filled(const rs_walk *walk, int node)
     const rs_tree *tree = walk->tree;
     if (is_own(tree, node))
         return walk->self_filled;
-    while (node >= 0 && tree->nodes[node].kind != CXCursor_DeclRefExpr)
+    while (node >= 0 && tree->nodes[node].is != RS_NODE_REFERENCE)
         node = tree->nodes[node].first;
     if (node < 0)
         return true;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    bool given = clang_getCursorKind(declared) == CXCursor_ParmDecl ? walk->depth <= 1
-                                                                    : rs_cursor_is_global(declared);
-    return !given || !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(declared));
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    bool given =
+        rs_is_declared(declared, RS_DECLARATION_PARAMETER) ? walk->depth <= 1 : declared->is_global;
+    return !given || declared->is_initialized;
 }
 
 /* The nearest variable that a member is one of and that was assigned as a whole; -1: none was. */
@@ -178,13 +176,14 @@ static uint64_t key_of_value(uint64_t key, int value)
 }
 
 /* The array that a member is, or what a member points to. */
-static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, int node, CXType type)
+static rs_value array_of(rs_walk *walk, const char *name, uint64_t key, int node,
+                         const rs_syntax_type *type)
 {
     rs_value value = rs_walk_array(walk, name, key, type);
     if (value.kind != RS_VALUE_ADDRESS)
         return value;
     rs_value_decay(&value, type);
-    if (rs_kind_is_array(type.kind) && walk->unit->kernel) {
+    if (type->kind == RS_TYPE_ARRAY && walk->unit->kernel) {
         rs_array *array = &walk->unit->arrays[value.array];
         array->own = true;
         if (rs_walk_was_filled(walk, node))
@@ -216,16 +215,17 @@ static bool is_thread_part(rs_walk *walk, uint64_t key, rs_value *value)
 }
 
 /* A member of a variable of which nothing was assigned yet. */
-static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXType type)
+static rs_value untouched(rs_walk *walk, const rs_location *place, int node,
+                          const rs_syntax_type *type)
 {
     rs_value value = rs_value_unknown(0, false);
     if (is_thread_part(walk, place->key, &value))
         return value;
     char *text = member_text(walk, node);
-    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool integer = rs_type_is_integer(type);
     if (text == NULL)
         walk->no_memory = true;
-    else if (rs_kind_is_address(type.kind))
+    else if (rs_type_is_address(type))
         value = array_of(walk, text, place->key, node, type);
     else if (integer && rs_walk_is_clobbered(walk, place->key))
         value = rs_value_number(
@@ -233,7 +233,7 @@ static rs_value untouched(rs_walk *walk, const rs_location *place, int node, CXT
     else if (integer)
         value = rs_walk_fixed(walk, text, place->key, type);
     free(text);
-    value.lost = type.kind == CXType_Pointer && rs_walk_was_filled(walk, node);
+    value.lost = type->kind == RS_TYPE_POINTER && rs_walk_was_filled(walk, node);
     return value;
 }
 
@@ -255,7 +255,7 @@ static int64_t add_path(const rs_walk *walk, rs_text *path, uint64_t key)
 
 /* What was a member of the element that a record was loaded from. */
 static rs_value part_of_element(rs_walk *walk, const rs_value *record, const char *path,
-                                int64_t offset, CXType type)
+                                int64_t offset, const rs_syntax_type *type)
 {
     rs_value address = *record;
     address.kind = RS_VALUE_ADDRESS;
@@ -263,7 +263,7 @@ static rs_value part_of_element(rs_walk *walk, const rs_value *record, const cha
     size_t used = strlen(address.member);
     snprintf(address.member + used, sizeof address.member - used, "%s%s", used > 0 ? "." : "",
              path);
-    if (type.kind == CXType_Pointer)
+    if (type->kind == RS_TYPE_POINTER)
         return pointed_array(walk, &address, type);
     return walk->stores == record->stores
                ? loaded_number(walk, &address)
@@ -273,7 +273,7 @@ static rs_value part_of_element(rs_walk *walk, const rs_value *record, const cha
 
 /* The same of a variable that a record was copied from and that was not assigned before that. */
 static rs_value part_of_copied(rs_walk *walk, const rs_value *record, const char *path, int node,
-                               CXType type)
+                               const rs_syntax_type *type)
 {
     rs_location source = rs_place_variable(record->key);
     char *names = strdup(path), *rest;
@@ -290,8 +290,8 @@ static rs_value part_of_copied(rs_walk *walk, const rs_value *record, const char
     if (initial >= 0)
         return walk->values[initial];
     if (rs_walk_assigned_whole(walk, source.key) >= 0 || rs_walk_find(walk, source.key) >= 0)
-        return type.kind == CXType_Pointer ? rs_place_lost(walk, node).address
-                                           : rs_value_unknown(0, true);
+        return type->kind == RS_TYPE_POINTER ? rs_place_lost(walk, node).address
+                                             : rs_value_unknown(0, true);
     rs_value value = untouched(walk, &source, node, type);
     rs_walk_set_initial(walk, source.key, &value);
     rs_walk_set(walk, source.key, &value);
@@ -299,12 +299,12 @@ static rs_value part_of_copied(rs_walk *walk, const rs_value *record, const char
 }
 
 static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place, int node,
-                             CXType type)
+                             const rs_syntax_type *type)
 {
     rs_value record = walk->values[whole];
     uint64_t depends = rs_value_depends(walk, &record);
-    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
-    bool pointer = type.kind == CXType_Pointer, array = rs_kind_is_array(type.kind);
+    bool integer = rs_type_is_integer(type);
+    bool pointer = type->kind == RS_TYPE_POINTER, array = type->kind == RS_TYPE_ARRAY;
     bool fixed = depends == 0 && record.carried_loop < 0;
     bool copied = record.kind == RS_VALUE_RECORD && record.carried_loop < 0;
     rs_value value = rs_value_unknown(depends, record.data);
@@ -333,7 +333,8 @@ static rs_value part_by_kind(rs_walk *walk, int whole, const rs_location *place,
 }
 
 /* A member of a variable that was assigned as a whole. */
-static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int node, CXType type)
+static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int node,
+                        const rs_syntax_type *type)
 {
     rs_value value = part_by_kind(walk, whole, place, node, type);
     value.depends |= rs_value_depends(walk, &walk->values[whole]);
@@ -347,11 +348,12 @@ static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int 
 static bool names(const rs_walk *walk, int node, uint64_t key)
 {
     node = rs_node_inner(walk->tree, node);
-    return node >= 0 && walk->tree->nodes[node].kind == CXCursor_DeclRefExpr &&
-           rs_cursor_key(clang_getCursorReferenced(walk->tree->nodes[node].cursor)) == key;
+    return node >= 0 && walk->tree->nodes[node].is == RS_NODE_REFERENCE &&
+           rs_declared_key(walk->tree->nodes[node].declaration) == key;
 }
 
-rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node, CXType type)
+rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node,
+                               const rs_syntax_type *type)
 {
     int known = rs_walk_find(walk, place->key);
     int whole = known >= 0 ? -1 : rs_walk_assigned_whole(walk, place->key);
@@ -360,7 +362,7 @@ rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node
     if (known < 0) {
         rs_value value = whole >= 0 ? part_of(walk, whole, place, node, type)
                                     : untouched(walk, place, node, type);
-        if (rs_kind_is_array(type.kind))
+        if (type->kind == RS_TYPE_ARRAY)
             return value; /* it is memory, and has no value of its own */
         known = rs_walk_keep(walk, &value);
         if (whole < 0)
@@ -375,7 +377,7 @@ rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node
     }
     rs_value value = walk->values[rs_walk_settled(walk, place->key, known)];
     value.carried_loop = -1;
-    if (place->part || rs_kind_is_record(type.kind))
+    if (place->part || rs_type_is_record(type))
         value = rs_value_copy_of(walk, &value, place->key);
     if (place->part && value.kind != RS_VALUE_UNKNOWN) /* its bytes have another meaning */
         value = rs_value_unknown(rs_value_depends(walk, &value), true);
@@ -383,7 +385,7 @@ rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node
 }
 
 /* A load from a place that nobody knows may be one of any variable that it could be. */
-static void read_reachable(rs_walk *walk, CXType type)
+static void read_reachable(rs_walk *walk, const rs_syntax_type *type)
 {
     rs_stored stored = rs_stored_of(type);
     for (int i = 0; i < 2 * walk->escaped->count;
@@ -406,15 +408,14 @@ static void read_reachable(rs_walk *walk, CXType type)
  * of the function's own that nothing else leads to. */
 static bool is_volatile(const rs_walk *walk, int node)
 {
-    if (clang_isVolatileQualifiedType(rs_node_type(walk->tree, node)) == 0)
+    if (!rs_type_of(walk->tree, node)->is_volatile)
         return false;
     int root = rs_root_name(walk->tree, node);
-    CXCursor declared = root < 0 ? clang_getNullCursor()
-                                 : clang_getCursorReferenced(walk->tree->nodes[root].cursor);
+    const rs_syntax_declaration *declared = root < 0 ? NULL : walk->tree->nodes[root].declaration;
     if (root < 0 || rs_variable_lasts(declared) ||
-        rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(declared)).kind))
+        rs_declared_type(declared)->kind == RS_TYPE_REFERENCE)
         return true;
-    uint64_t key = rs_cursor_key(declared);
+    uint64_t key = rs_declared_key(declared);
     for (int i = 0; i < walk->escaped->count; i++)
         if (walk->escaped->list[i].key == key)
             return true;
@@ -426,10 +427,10 @@ static bool is_volatile(const rs_walk *walk, int node)
 
 rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node)
 {
-    CXType type = rs_node_type(walk->tree, node);
-    if (rs_kind_is_array(type.kind) || !is_volatile(walk, node))
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
+    if (type->kind == RS_TYPE_ARRAY || !is_volatile(walk, node))
         return *value;
-    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool integer = rs_type_is_integer(type);
     rs_value result = rs_value_unknown(rs_walk_anything(walk), true);
     walk->stores++; /* of others, which come to light */
     if (value->kind == RS_VALUE_ADDRESS) {
@@ -446,8 +447,8 @@ rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node)
 
 static rs_value load(rs_walk *walk, const rs_location *place, int node)
 {
-    CXType type = rs_node_type(walk->tree, node);
-    bool some = place->address.kind == RS_VALUE_POINTER && type.kind != CXType_Pointer;
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
+    bool some = place->address.kind == RS_VALUE_POINTER && type->kind != RS_TYPE_POINTER;
     if (place->kind == RS_PLACE_MEMORY ? place->address.lost || place->address.pointers > 0
                                        : place->kind == RS_PLACE_NONE && some)
         read_reachable(walk, type);
@@ -456,7 +457,7 @@ static rs_value load(rs_walk *walk, const rs_location *place, int node)
     if (place->kind == RS_PLACE_VARIABLE)
         return rs_walk_load_variable(walk, place, node, type);
     rs_value address = place->address;
-    if (rs_kind_is_array(type.kind)) {
+    if (type->kind == RS_TYPE_ARRAY) {
         rs_value_decay(&address, type);
         return address;
     }
@@ -464,20 +465,19 @@ static rs_value load(rs_walk *walk, const rs_location *place, int node)
     if (reference == NULL)
         return rs_value_unknown(0, true);
     reference->read = true;
-    reference->loads_pointer = type.kind == CXType_Pointer;
-    if (type.kind == CXType_Pointer && address.member[0] != '\0')
+    reference->loads_pointer = type->kind == RS_TYPE_POINTER;
+    if (type->kind == RS_TYPE_POINTER && address.member[0] != '\0')
         return pointed_array(walk, &address, type);
-    if (type.kind == CXType_Pointer) {
+    if (type->kind == RS_TYPE_POINTER) {
         address.lost = address.lost || rs_walk_pointer_changes(walk, &address);
         rs_value_follow(&address, type);
         return address;
     }
     walk->unit->arrays[address.array].read = true;
-    bool integer =
-        (type.kind >= CXType_Bool && type.kind <= CXType_Int128) || type.kind == CXType_Enum;
+    bool integer = rs_type_is_integer(type) || type->kind == RS_TYPE_ENUM;
     if (integer)
         return loaded_number(walk, &address);
-    if (!rs_kind_is_record(type.kind) || address.lost)
+    if (!rs_type_is_record(type) || address.lost)
         return rs_value_unknown(rs_walk_load_varies(walk, &address), true);
     address.depends = rs_walk_load_varies(walk, &address);
     address.kind = RS_VALUE_RECORD;

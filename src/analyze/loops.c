@@ -33,8 +33,7 @@ static int find_changed(rs_walk *walk, int node, const entry *e, uint64_t but)
         (rs_changes_count(walk, &e->in_body, key) > 0 ||
          rs_changes_count(walk, &e->in_step, key) > 0))
         return node;
-    bool member =
-        walk->tree->nodes[node].kind == CXCursor_MemberRefExpr && rs_variable_key(walk, node, &key);
+    bool member = walk->tree->nodes[node].is == RS_NODE_MEMBER && rs_variable_key(walk, node, &key);
     for (int child = member ? -1 : walk->tree->nodes[node].first; child >= 0 && found < 0;
          child = walk->tree->nodes[child].next)
         found = find_changed(walk, child, e, but);
@@ -52,7 +51,7 @@ static bool is_declared_inside(const rs_walk *walk, int body, uint64_t key)
 static bool names_declared_inside(rs_walk *walk, int node, const entry *e)
 {
     uint64_t key;
-    if (walk->tree->nodes[node].kind == CXCursor_DeclRefExpr && rs_variable_key(walk, node, &key) &&
+    if (walk->tree->nodes[node].is == RS_NODE_REFERENCE && rs_variable_key(walk, node, &key) &&
         is_declared_inside(walk, e->p.body, key))
         return true;
     for (int child = walk->tree->nodes[node].first; child >= 0;
@@ -161,9 +160,8 @@ static void carry(rs_walk *walk, const rs_assignment *c, const entry *e, int loo
     int before = rs_walk_find(walk, c->key);
     rs_value start = before >= 0 ? walk->values[before] : rs_walk_variable(walk, c->target);
     uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
-    CXType type = rs_node_type(walk->tree, c->target);
-    bool small = type.kind >= CXType_Bool && type.kind <= CXType_Int128 &&
-                 clang_Type_getSizeOf(type) < INT_SIZE; /* it soon starts over */
+    const rs_syntax_type *type = rs_type_of(walk->tree, c->target);
+    bool small = rs_type_is_integer(type) && type->size < INT_SIZE; /* it soon starts over */
     bool single = rs_changes_count(walk, all, c->key) == 1 && !c->lasts && !small &&
                   !rs_walk_is_clobbered(walk, c->key);
     rs_polynomial step = single && count->known ? step_of(walk, c, e) : rs_polynomial_unknown();
@@ -185,7 +183,7 @@ static void carry(rs_walk *walk, const rs_assignment *c, const entry *e, int loo
         value = rs_value_unknown(varies | rs_value_depends(walk, &start), true);
     else
         misplace(walk, &value, all, c->key, varies);
-    if (value.kind == RS_VALUE_UNKNOWN && type.kind >= CXType_Bool && type.kind <= CXType_Int128) {
+    if (value.kind == RS_VALUE_UNKNOWN && rs_type_is_integer(type)) {
         char *name = rs_walk_text(walk, c->target);
         bool data = false;
         for (int i = 0; i < all->count; i++)

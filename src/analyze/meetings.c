@@ -19,22 +19,22 @@ static bool meets(search *s, int node);
 
 static bool is_shared_by_type(const rs_tree *tree, int node)
 {
-    CXType type = rs_node_type(tree, node);
-    return type.kind == CXType_Atomic || clang_isVolatileQualifiedType(type) != 0;
+    const rs_syntax_type *type = rs_type_of(tree, node);
+    return type->kind == RS_TYPE_ATOMIC || type->is_volatile;
 }
 
 static bool runs_destructor(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    return (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl || kind == CXCursor_CallExpr) &&
-           rs_type_has_destructor(clang_getCursorType(tree->nodes[node].cursor));
+    int kind = tree->nodes[node].is;
+    return (kind == RS_NODE_VARIABLE || kind == RS_NODE_PARAMETER || kind == RS_NODE_CALL) &&
+           rs_type_has_destructor(tree->nodes[node].type);
 }
 
 static bool call_meets(search *s, int node)
 {
     const rs_walk *walk = s->walk;
-    CXCursor called = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (!clang_Cursor_isNull(called) && clang_getCursorKind(called) == CXCursor_Constructor)
+    const rs_syntax_declaration *called = walk->tree->nodes[node].declaration;
+    if (called->is_constructor)
         return rs_walk_making_of(walk, called) == RS_MAKING_ANYTHING;
     if (rs_walk_is_virtual(walk, node))
         return true;
@@ -60,7 +60,7 @@ static bool meets(search *s, int node)
     const rs_tree *tree = s->walk->tree;
     if (rs_node_is_unsupported(tree, node) || is_shared_by_type(tree, node) ||
         runs_destructor(tree, node) ||
-        (tree->nodes[node].kind == CXCursor_CallExpr && call_meets(s, node)))
+        (tree->nodes[node].is == RS_NODE_CALL && call_meets(s, node)))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (meets(s, child))

@@ -23,41 +23,24 @@ void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what)
 
 /* ---- virtual functions ---- */
 
-static enum CXChildVisitResult find_final(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    if (clang_getCursorKind(cursor) != CXCursor_CXXFinalAttr)
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
-}
-
-static bool is_final(CXCursor declared)
-{
-    bool found = false;
-    clang_visitChildren(declared, find_final, &found);
-    return found;
-}
-
 /* Whether an expression is an object of its type and of no class that is derived from that. */
 static bool is_whole_object(const rs_tree *tree, int node)
 {
     node = node < 0 ? -1 : rs_node_inner(tree, node);
     if (node < 0)
         return false;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    bool named = tree->nodes[node].kind == CXCursor_DeclRefExpr ||
-                 tree->nodes[node].kind == CXCursor_MemberRefExpr;
-    return named && !clang_Cursor_isNull(declared) &&
-           clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Record;
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    bool named =
+        tree->nodes[node].is == RS_NODE_REFERENCE || tree->nodes[node].is == RS_NODE_MEMBER;
+    return named && rs_declared_type(declared)->kind == RS_TYPE_RECORD;
 }
 
 bool rs_walk_is_virtual(const rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
-    CXCursor method = clang_getCursorReferenced(tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(method) || clang_CXXMethod_isVirtual(method) == 0 || is_final(method) ||
-        is_final(clang_getCursorSemanticParent(method)))
+    const rs_syntax_declaration *method = tree->nodes[node].declaration;
+    if (!method->is_virtual || method->is_final ||
+        (method->parent != NULL && method->parent->is_final))
         return false;
     const rs_node *callee = &tree->nodes[tree->nodes[node].first];
     int object = rs_walk_object(walk, node);
@@ -72,25 +55,22 @@ bool rs_walk_is_virtual(const rs_walk *walk, int node)
 /* Whether a constructor has, at or below a node, nothing but assignments to its own members. */
 static bool is_plain(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
+    int kind = tree->nodes[node].is;
     int first = tree->nodes[node].first;
-    if (kind == CXCursor_CallExpr || kind == CXCursor_LambdaExpr ||
-        kind == CXCursor_ArraySubscriptExpr || kind == CXCursor_GCCAsmStmt ||
-        kind == CXCursor_CXXNewExpr || kind == CXCursor_CXXDeleteExpr ||
-        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+    if (kind == RS_NODE_CALL || kind == RS_NODE_LAMBDA || kind == RS_NODE_SUBSCRIPT ||
+        kind == RS_NODE_ASM || kind == RS_NODE_NEW || kind == RS_NODE_DELETE ||
+        (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
         return false;
-    if (kind == CXCursor_MemberRefExpr && first >= 0 && rs_node_is_pointer(tree, first) &&
-        tree->nodes[rs_node_inner(tree, first)].kind != CXCursor_CXXThisExpr)
+    if (kind == RS_NODE_MEMBER && first >= 0 && rs_node_is_pointer(tree, first) &&
+        tree->nodes[rs_node_inner(tree, first)].is != RS_NODE_THIS)
         return false;
     if (rs_node_is_assignment(tree, node)) {
         int target = first < 0 ? -1 : rs_node_inner(tree, first);
-        CXCursor field = target < 0 ? clang_getNullCursor()
-                                    : clang_getCursorReferenced(tree->nodes[target].cursor);
+        const rs_syntax_declaration *field = target < 0 ? NULL : tree->nodes[target].declaration;
         int object = target < 0 ? -1 : tree->nodes[target].first;
-        if (target < 0 || clang_getCursorKind(field) != CXCursor_FieldDecl ||
-            (object >= 0 &&
-             tree->nodes[rs_node_inner(tree, object)].kind != CXCursor_CXXThisExpr) ||
-            rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(field)).kind))
+        if (target < 0 || !rs_is_declared(field, RS_DECLARATION_FIELD) ||
+            (object >= 0 && tree->nodes[rs_node_inner(tree, object)].is != RS_NODE_THIS) ||
+            rs_declared_type(field)->kind == RS_TYPE_REFERENCE)
             return false;
     }
     for (int child = first; child >= 0; child = tree->nodes[child].next)
@@ -101,130 +81,88 @@ static bool is_plain(const rs_tree *tree, int node)
 
 /* Bases, members with constructors and defaults of members do what no line of the constructor says.
  */
-static enum CXChildVisitResult find_unsaid(CXCursor cursor, CXCursor parent, CXClientData data)
+static bool has_unsaid(const rs_syntax_declaration *record)
 {
-    (void)parent;
-    enum CXCursorKind kind = clang_getCursorKind(cursor);
-    bool is_field = kind == CXCursor_FieldDecl;
-    if (kind == CXCursor_CXXBaseSpecifier ||
-        (is_field && clang_isPODType(clang_getCursorType(cursor)) == 0)) {
-        *(bool *)data = true;
-        return CXChildVisit_Break;
-    }
-    if (clang_isExpression(kind) && kind != CXCursor_IntegerLiteral &&
-        kind != CXCursor_FloatingLiteral) {
-        *(bool *)data = true;
-        return CXChildVisit_Break;
-    }
-    return is_field ? CXChildVisit_Recurse : CXChildVisit_Continue;
+    for (size_t i = 0; i < record->field_count; i++)
+        if (record->fields[i]->is_initialized ||
+            !rs_type_is_plain(rs_declared_type(record->fields[i])))
+            return true;
+    return record->base_count > 0;
 }
 
-bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor)
+bool rs_walk_is_plain_constructor(const rs_walk *walk, const rs_syntax_declaration *constructor)
 {
     const rs_tree *tree = walk->tree;
-    CXCursor defined = clang_getCursorDefinition(constructor);
-    if (clang_Location_isFromMainFile(clang_getCursorLocation(constructor)) == 0)
+    if (!constructor->is_main)
         return true; /* of a type of the language */
     for (int i = 1; i < tree->node_count; i++)
-        if (tree->nodes[i].kind == CXCursor_Constructor &&
-            clang_equalCursors(tree->nodes[i].cursor, defined) != 0) {
-            bool unsaid = false;
-            clang_visitChildren(clang_getCursorSemanticParent(defined), find_unsaid, &unsaid);
-            return !unsaid && is_plain(tree, i);
-        }
+        if (tree->nodes[i].is == RS_NODE_CONSTRUCTOR && tree->nodes[i].declaration == constructor &&
+            rs_node_body(tree, i) >= 0)
+            return constructor->parent != NULL && !has_unsaid(constructor->parent) &&
+                   is_plain(tree, i);
     return false;
 }
 
 /* ---- constructors that nobody wrote ---- */
 
-/* What is looked for in the parts of a class, its bases and members and theirs. */
-typedef struct {
-    const rs_walk *walk;
-    bool copies; /* by copy and move constructors; false: by the others */
-    rs_making making;
-} parts;
-
-static void at_least(parts *p, rs_making making)
+static rs_making most_of(rs_making a, rs_making b)
 {
-    if (making > p->making)
-        p->making = making;
+    return a > b ? a : b;
 }
 
-static enum CXChildVisitResult find_written(CXCursor cursor, CXCursor parent, CXClientData data)
+/* What the constructors do that a class has itself. */
+static rs_making making_by(const rs_walk *walk, const rs_syntax_declaration *record, bool copies)
 {
-    (void)parent;
-    parts *p = data;
-    bool copies = clang_CXXConstructor_isCopyConstructor(cursor) != 0 ||
-                  clang_CXXConstructor_isMoveConstructor(cursor) != 0;
-    if (clang_getCursorKind(cursor) != CXCursor_Constructor || copies != p->copies ||
-        !rs_constructor_is_written(cursor))
-        return CXChildVisit_Continue;
-    at_least(p, rs_walk_is_plain_constructor(p->walk, cursor) ? RS_MAKING_MEMBERS
-                                                              : RS_MAKING_ANYTHING);
-    return CXChildVisit_Continue;
+    rs_making making = RS_MAKING_NOTHING;
+    for (int i = 1; i < walk->tree->node_count; i++) {
+        const rs_syntax_declaration *declared = walk->tree->nodes[i].declaration;
+        if (walk->tree->nodes[i].is == RS_NODE_CONSTRUCTOR && declared->parent == record &&
+            declared->is_written && declared->is_copying == copies)
+            making =
+                most_of(making, rs_walk_is_plain_constructor(walk, declared) ? RS_MAKING_MEMBERS
+                                                                             : RS_MAKING_ANYTHING);
+    }
+    return making;
 }
 
-/* The default of a member that is no number; the extent of an array is none. */
-static enum CXChildVisitResult find_default(CXCursor cursor, CXCursor parent, CXClientData data)
+static rs_making making_of_part(const rs_walk *walk, const rs_syntax_type *type, bool copies)
 {
-    enum CXCursorKind kind = clang_getCursorKind(cursor);
-    bool array = rs_kind_is_array(clang_getCanonicalType(clang_getCursorType(parent)).kind);
-    if (clang_isExpression(kind) && kind != CXCursor_IntegerLiteral &&
-        kind != CXCursor_FloatingLiteral && !(array && kind != CXCursor_InitListExpr))
-        at_least(data, RS_MAKING_ANYTHING);
-    return CXChildVisit_Continue;
+    const rs_syntax_type *element = rs_type_element(type);
+    if (element->kind != RS_TYPE_RECORD || element->declaration == NULL)
+        return RS_MAKING_NOTHING;
+    return most_of(making_by(walk, element->declaration, copies),
+                   rs_walk_making(walk, element->declaration, copies));
 }
 
-static enum CXChildVisitResult find_part(CXCursor cursor, CXCursor parent, CXClientData data)
+rs_making rs_walk_making(const rs_walk *walk, const rs_syntax_declaration *record, bool copies)
 {
-    (void)parent;
-    parts *p = data;
-    bool field = clang_getCursorKind(cursor) == CXCursor_FieldDecl;
-    if (!field && clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier)
-        return CXChildVisit_Continue;
-    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-    while (rs_kind_is_array(type.kind))
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
-    if (field && !p->copies)
-        clang_visitChildren(cursor, find_default, p);
-    CXCursor class = clang_getTypeDeclaration(type);
-    if (type.kind == CXType_Record)
-        clang_visitChildren(class, find_written, p);
-    if (type.kind == CXType_Record)
-        at_least(p, rs_walk_making(p->walk, class, p->copies));
-    return CXChildVisit_Continue;
-}
-
-rs_making rs_walk_making(const rs_walk *walk, CXCursor class, bool copies)
-{
-    parts p = {walk, copies, RS_MAKING_NOTHING};
-    if (clang_Location_isFromMainFile(clang_getCursorLocation(class)) != 0)
-        clang_visitChildren(class, find_part, &p);
-    return p.making;
+    rs_making making = RS_MAKING_NOTHING;
+    if (record == NULL || !record->is_main)
+        return making;
+    for (size_t i = 0; i < record->field_count; i++) {
+        if (record->fields[i]->is_initialized && !copies)
+            making = RS_MAKING_ANYTHING;
+        making = most_of(making, making_of_part(walk, rs_declared_type(record->fields[i]), copies));
+    }
+    for (size_t i = 0; i < record->base_count; i++)
+        making = most_of(making, making_of_part(walk, record->bases[i].type, copies));
+    return making;
 }
 
 /* ---- destructors ---- */
 
-static enum CXChildVisitResult find_destructor(CXCursor cursor, CXCursor parent, CXClientData data)
+bool rs_type_has_destructor(const rs_syntax_type *type)
 {
-    (void)parent;
-    enum CXCursorKind kind = clang_getCursorKind(cursor);
-    bool part = kind == CXCursor_FieldDecl || kind == CXCursor_CXXBaseSpecifier;
-    bool own = kind == CXCursor_Destructor && clang_CXXMethod_isDefaulted(cursor) == 0;
-    if (!own && !(part && rs_type_has_destructor(clang_getCursorType(cursor))))
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
-}
-
-bool rs_type_has_destructor(CXType type)
-{
-    bool found = false;
-    type = clang_getCanonicalType(type);
-    while (rs_kind_is_array(type.kind))
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
-    if (type.kind == CXType_Record)
-        clang_visitChildren(clang_getTypeDeclaration(type), find_destructor, &found);
+    const rs_syntax_type *element = rs_type_element(type);
+    const rs_syntax_declaration *record =
+        element->kind == RS_TYPE_RECORD ? element->declaration : NULL;
+    if (record == NULL || record->is_lambda)
+        return false; /* captures count where a function object is made */
+    bool found = record->has_destructor;
+    for (size_t i = 0; i < record->field_count && !found; i++)
+        found = rs_type_has_destructor(rs_declared_type(record->fields[i]));
+    for (size_t i = 0; i < record->base_count && !found; i++)
+        found = rs_type_has_destructor(record->bases[i].type);
     return found;
 }
 
@@ -236,27 +174,25 @@ static void note_destructor(rs_walk *walk, int node)
 /* Whether a node makes an object with a destructor that somebody wrote: not where it names one. */
 static bool makes_object(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    bool makes = kind == CXCursor_CallExpr || kind == CXCursor_CXXFunctionalCastExpr ||
-                 kind == CXCursor_InitListExpr;
-    if (!makes || !rs_type_has_destructor(rs_node_type(tree, node)))
+    int kind = tree->nodes[node].is;
+    bool makes = kind == RS_NODE_CALL || kind == RS_NODE_FUNCTIONAL_CAST || kind == RS_NODE_LIST;
+    if (!makes || !rs_type_has_destructor(rs_type_of(tree, node)))
         return false;
-    CXCursor called = clang_getCursorReferenced(tree->nodes[node].cursor);
-    CXType result = clang_getCanonicalType(clang_getCursorResultType(called));
-    return !rs_kind_is_reference(result.kind);
+    const rs_syntax_declaration *called = tree->nodes[node].declaration;
+    const rs_syntax_type *result = rs_result_type(called);
+    return result->kind != RS_TYPE_REFERENCE;
 }
 
 /* Whether a function object has one of those as a member: one that its captures make, or a copy of
  * one that it names. */
 static bool captures_object(const rs_tree *tree, int node, bool body)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if ((kind == CXCursor_VariableRef || kind == CXCursor_DeclRefExpr) &&
-        rs_type_has_destructor(
-            clang_getCursorType(clang_getCursorReferenced(tree->nodes[node].cursor))))
+    int kind = tree->nodes[node].is;
+    if ((kind == RS_NODE_VARIABLE_NAME || kind == RS_NODE_REFERENCE) &&
+        rs_type_has_destructor(rs_declared_type(tree->nodes[node].declaration)))
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (captures_object(tree, child, body || tree->nodes[child].kind == CXCursor_CompoundStmt))
+        if (captures_object(tree, child, body || tree->nodes[child].is == RS_NODE_COMPOUND))
             return true;
     return !body && makes_object(tree, node);
 }
@@ -265,7 +201,7 @@ static bool captures_object(const rs_tree *tree, int node, bool body)
  * one, too; -1: none. */
 static int find_object(const rs_tree *tree, int node)
 {
-    if (tree->nodes[node].kind == CXCursor_LambdaExpr)
+    if (tree->nodes[node].is == RS_NODE_LAMBDA)
         return captures_object(tree, node, false) ? node : -1;
     int found = makes_object(tree, node) ? node : -1;
     for (int child = tree->nodes[node].first; child >= 0 && found < 0;
@@ -278,7 +214,7 @@ static int find_object(const rs_tree *tree, int node)
 static int find_beside(const rs_tree *tree, int variable)
 {
     int node = rs_node_initializer(tree, variable), found = -1;
-    if (node < 0 || !rs_type_has_destructor(clang_getCursorType(tree->nodes[variable].cursor)))
+    if (node < 0 || !rs_type_has_destructor(tree->nodes[variable].type))
         return node < 0 ? -1 : find_object(tree, node);
     for (int child = tree->nodes[rs_node_inner(tree, node)].first; child >= 0 && found < 0;
          child = tree->nodes[child].next)
@@ -291,8 +227,8 @@ void rs_walk_end_expression(rs_walk *walk, int node)
     const rs_tree *tree = walk->tree;
     if (node < 0 || walk->program->language != RS_LANGUAGE_CUDA)
         return;
-    int object = tree->nodes[node].kind == CXCursor_VarDecl ? find_beside(tree, node)
-                                                            : find_object(tree, node);
+    int object = tree->nodes[node].is == RS_NODE_VARIABLE ? find_beside(tree, node)
+                                                          : find_object(tree, node);
     if (object >= 0)
         note_destructor(walk, object);
 }
@@ -301,10 +237,10 @@ void rs_walk_end_expression(rs_walk *walk, int node)
  * that such a reference in it, or a function object, holds. */
 static bool ends_object(const rs_tree *tree, int node)
 {
-    CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
+    const rs_syntax_type *type = tree->nodes[node].type;
     int initializer =
-        tree->nodes[node].kind == CXCursor_VarDecl ? rs_node_initializer(tree, node) : -1;
-    bool holds = rs_kind_is_reference(type.kind) || type.kind == CXType_Record;
+        tree->nodes[node].is == RS_NODE_VARIABLE ? rs_node_initializer(tree, node) : -1;
+    bool holds = type->kind == RS_TYPE_REFERENCE || type->kind == RS_TYPE_RECORD;
     return rs_type_has_destructor(type) ||
            (holds && initializer >= 0 && find_object(tree, initializer) >= 0);
 }
@@ -315,10 +251,10 @@ void rs_walk_end_scope(rs_walk *walk, int node)
     if (walk->program->language != RS_LANGUAGE_CUDA)
         return;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
-        enum CXCursorKind kind = tree->nodes[child].kind;
-        if (kind == CXCursor_DeclStmt)
+        int kind = tree->nodes[child].is;
+        if (kind == RS_NODE_DECLARE)
             rs_walk_end_scope(walk, child);
-        else if ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) &&
+        else if ((kind == RS_NODE_VARIABLE || kind == RS_NODE_PARAMETER) &&
                  ends_object(tree, child))
             note_destructor(walk, child);
     }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_ROOM = 128 };
+
 int rs_walk_line(const rs_walk *walk, int node)
 {
     const char *file;
@@ -47,10 +49,11 @@ static rs_location at_address(rs_walk *walk, const rs_value *address)
 }
 
 /* What a reference is another name of; false when the variable is none, or nothing is known. */
-static bool referred(rs_walk *walk, CXCursor declared, uint64_t key, rs_location *place)
+static bool referred(rs_walk *walk, const rs_syntax_declaration *declared, uint64_t key,
+                     rs_location *place)
 {
-    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-    int known = rs_kind_is_reference(type.kind) ? rs_walk_find(walk, key) : -1;
+    const rs_syntax_type *type = rs_declared_type(declared);
+    int known = type->kind == RS_TYPE_REFERENCE ? rs_walk_find(walk, key) : -1;
     if (known < 0 || (walk->values[known].kind != RS_VALUE_POINTER &&
                       walk->values[known].kind != RS_VALUE_ADDRESS))
         return false;
@@ -98,11 +101,6 @@ void rs_walk_read_unseen(rs_walk *walk, uint64_t key, const char *name)
             rs_walk_read_perhaps(walk, walk->variables.bindings[i].value, name);
 }
 
-bool rs_kind_is_record(enum CXTypeKind kind)
-{
-    return kind == CXType_Record || kind == CXType_Vector || kind == CXType_ExtVector;
-}
-
 rs_value rs_value_copy_of(const rs_walk *walk, const rs_value *value, uint64_t key)
 {
     rs_value copy = *value;
@@ -121,7 +119,8 @@ rs_value rs_value_copy_of(const rs_walk *walk, const rs_value *value, uint64_t k
     return copy;
 }
 
-static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const char *name)
+static rs_value read_key(rs_walk *walk, const rs_syntax_declaration *declared, uint64_t key,
+                         const char *name)
 {
     int known = rs_walk_find(walk, key);
     if (known >= 0) {
@@ -144,42 +143,41 @@ static rs_value read_key(rs_walk *walk, CXCursor declared, uint64_t key, const c
 rs_value rs_walk_variable(rs_walk *walk, int node)
 {
     node = rs_node_inner(walk->tree, node);
-    if (node >= 0 && walk->tree->nodes[node].kind == CXCursor_MemberRefExpr) {
+    if (node >= 0 && walk->tree->nodes[node].is == RS_NODE_MEMBER) {
         rs_location place = rs_walk_locate(walk, node);
         return rs_walk_load(walk, &place, node);
     }
-    if (node < 0 || walk->tree->nodes[node].kind != CXCursor_DeclRefExpr)
+    if (node < 0 || walk->tree->nodes[node].is != RS_NODE_REFERENCE)
         return rs_value_unknown(rs_walk_anything(walk), true);
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    char name[RS_CURSOR_NAME_ROOM];
-    if (clang_Cursor_isNull(declared) || !rs_cursor_copy_name(name, declared))
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    if (declared->name[0] == '\0')
         return rs_value_unknown(rs_walk_anything(walk), true);
-    if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
-        return rs_value_constant(clang_getEnumConstantDeclValue(declared));
-    uint64_t key = rs_cursor_key(declared);
+    if (rs_is_declared(declared, RS_DECLARATION_ENUMERATOR))
+        return rs_value_constant(declared->value.integer);
+    uint64_t key = rs_declared_key(declared);
     rs_location place;
     if (referred(walk, declared, key, &place))
         return rs_walk_load(walk, &place, node);
-    rs_value value = read_key(walk, declared, key, name);
-    CXType type = rs_node_type(walk->tree, node);
+    rs_value value = read_key(walk, declared, key, declared->name);
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
     value = rs_walk_steady(walk, &value, node);
-    return rs_kind_is_record(type.kind) ? rs_value_copy_of(walk, &value, key)
-                                        : rs_walk_view(walk, &value, type);
+    return rs_type_is_record(type) ? rs_value_copy_of(walk, &value, key)
+                                   : rs_walk_view(walk, &value, type);
 }
 
 /* ---- locations ---- */
 
 static rs_location locate_name(rs_walk *walk, int node)
 {
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(declared))
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    if (declared == &rs_declared_none)
         return rs_place_none(walk);
-    uint64_t key = rs_cursor_key(declared);
-    CXType type = clang_getCanonicalType(clang_getCursorType(declared));
+    uint64_t key = rs_declared_key(declared);
+    const rs_syntax_type *type = rs_declared_type(declared);
     rs_location place;
     if (referred(walk, declared, key, &place))
         return place;
-    bool array = rs_kind_is_array(type.kind) && clang_getCursorKind(declared) != CXCursor_ParmDecl;
+    bool array = type->kind == RS_TYPE_ARRAY && !rs_is_declared(declared, RS_DECLARATION_PARAMETER);
     if (array && rs_walk_find(walk, key) < 0) {
         rs_value value = rs_walk_variable(walk, node);
         if (value.kind == RS_VALUE_ADDRESS && value.count > 0)
@@ -197,7 +195,7 @@ rs_location rs_place_lost(rs_walk *walk, int base)
         walk->no_memory = true;
         return rs_place_none(walk);
     }
-    rs_value value = rs_walk_array(walk, name, rs_name_hash(name), rs_node_type(walk->tree, base));
+    rs_value value = rs_walk_array(walk, name, rs_name_hash(name), rs_type_of(walk->tree, base));
     free(name);
     value.lost = true;
     return at_address(walk, &value);
@@ -228,7 +226,7 @@ static rs_location locate_element(rs_walk *walk, int node)
         return at_address(walk, &address);
     rs_value moved = rs_walk_operate(walk, '+', &address, &by);
     int row = rs_node_inner(walk->tree, base);
-    if (row >= 0 && rs_kind_is_array(rs_node_type(walk->tree, row).kind))
+    if (row >= 0 && rs_type_of(walk->tree, row)->kind == RS_TYPE_ARRAY)
         moved.loose = address.loose; /* x[i][j] stays in its row */
     bool lost = moved.kind != RS_VALUE_ADDRESS && rs_walk_is_pointer(walk, base);
     return lost ? rs_place_lost(walk, base) : at_address(walk, &moved);
@@ -244,14 +242,14 @@ static rs_location locate_target(rs_walk *walk, int node)
 }
 
 /* The member of an element: the same subscripts, and some of its bytes. */
-static rs_location locate_member_of(rs_walk *walk, const rs_value *record, CXCursor field,
-                                    const char *name)
+static rs_location locate_member_of(rs_walk *walk, const rs_value *record,
+                                    const rs_syntax_declaration *field, const char *name)
 {
     rs_location place = at_address(walk, record);
     size_t used = strlen(place.address.member);
     snprintf(place.address.member + used, sizeof place.address.member - used, "%s%s",
              used > 0 ? "." : "", name);
-    long long bits = clang_Cursor_getOffsetOfField(field);
+    long long bits = field->bit_offset;
     place.address.member_offset += bits > 0 ? bits / 8 : 0;
     (void)walk;
     return place;
@@ -273,7 +271,7 @@ static void locate_components(rs_walk *walk, rs_location *place, const char *nam
     rs_components named, before;
     int below = rs_node_inner(walk->tree, rs_node_child(walk->tree, node, 0));
     if (!rs_components_read(walk->tree, node, &named)) {
-        int64_t size = clang_Type_getSizeOf(rs_node_type(walk->tree, node));
+        int64_t size = rs_type_bytes(rs_type_of(walk->tree, node));
         int number = rs_component_number(name);
         address->member_offset += number > 0 && size > 0 ? number * size : 0;
         return;
@@ -292,23 +290,23 @@ static void locate_components(rs_walk *walk, rs_location *place, const char *nam
 }
 
 /* A member of a variable; what shares its bytes with others is some part of the whole variable. */
-static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const char *name)
+static rs_location at_member(rs_walk *walk, uint64_t key, const rs_syntax_declaration *field,
+                             const char *name)
 {
-    char component[RS_CURSOR_NAME_ROOM];
+    char component[NAME_ROOM];
     int64_t offset = 0;
     rs_location place = rs_place_variable(key);
-    if (clang_getCursorKind(field) != CXCursor_FieldDecl) {
+    if (!rs_is_declared(field, RS_DECLARATION_FIELD)) {
         int number = rs_component_number(name);
         place.part = number < 0;
         snprintf(component, sizeof component, "s%d", number);
         name = component;
     } else {
-        CXCursor parent = clang_getCursorSemanticParent(field);
-        long long bits = clang_Cursor_getOffsetOfField(field);
+        const rs_syntax_declaration *parent = field->parent;
+        long long bits = field->bit_offset;
         offset = bits > 0 ? bits / 8 : 0;
-        place.part = clang_getCursorKind(parent) == CXCursor_UnionDecl ||
-                     clang_Cursor_isBitField(field) != 0 || name[0] == '\0' ||
-                     clang_Cursor_isAnonymous(parent) != 0;
+        place.part = parent == NULL || parent->is_union || parent->is_anonymous ||
+                     field->is_bitfield || name[0] == '\0';
     }
     if (!place.part)
         place.key = rs_walk_member(walk, key, name, offset);
@@ -316,8 +314,8 @@ static rs_location at_member(rs_walk *walk, uint64_t key, CXCursor field, const 
 }
 
 /* A member of what a value points to. */
-static rs_location member_behind(rs_walk *walk, const rs_value *pointer, CXCursor field,
-                                 const char *name)
+static rs_location member_behind(rs_walk *walk, const rs_value *pointer,
+                                 const rs_syntax_declaration *field, const char *name)
 {
     if (pointer->kind == RS_VALUE_POINTER && pointer->key != 0)
         return at_member(walk, pointer->key, field, name);
@@ -326,7 +324,8 @@ static rs_location member_behind(rs_walk *walk, const rs_value *pointer, CXCurso
 }
 
 /* A member of "this", whose name may be left out. */
-static rs_location locate_own_member(rs_walk *walk, CXCursor field, const char *name)
+static rs_location locate_own_member(rs_walk *walk, const rs_syntax_declaration *field,
+                                     const char *name)
 {
     const rs_value self = walk->self;
     return member_behind(walk, &self, field, name);
@@ -336,20 +335,18 @@ static rs_location locate_any_member(rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     int base = rs_node_child(tree, node, 0);
-    char name[RS_CURSOR_NAME_ROOM];
-    CXCursor field = clang_getCursorReferenced(tree->nodes[node].cursor);
-    if (base < 0 && rs_cursor_copy_name(name, field))
-        return locate_own_member(walk, field, name);
+    char name[NAME_ROOM];
+    const rs_syntax_declaration *field = tree->nodes[node].declaration;
     if (base < 0)
-        return rs_place_none(walk);
-    if (!rs_cursor_copy_name(name, tree->nodes[node].cursor))
+        return field->name[0] == '\0' ? rs_place_none(walk)
+                                      : locate_own_member(walk, field, field->name);
+    snprintf(name, sizeof name, "%s", tree->nodes[node].name);
+    if (name[0] == '\0')
         rs_components_name(tree, node, base, name, sizeof name);
     int inner = rs_node_inner(tree, base);
     rs_value value = rs_value_unknown(0, false);
-    if (inner >= 0 && tree->nodes[inner].kind == CXCursor_DeclRefExpr) {
-        char object[RS_CURSOR_NAME_ROOM];
-        rs_cursor_copy_name(object, clang_getCursorReferenced(tree->nodes[inner].cursor));
-        if (rs_walk_thread_member(walk, object, name, &value)) {
+    if (inner >= 0 && tree->nodes[inner].is == RS_NODE_REFERENCE) {
+        if (rs_walk_thread_member(walk, tree->nodes[inner].name, name, &value)) {
             rs_location place = rs_place_none(walk);
             place.address = value;
             return place;
@@ -369,7 +366,7 @@ static rs_location locate_any_member(rs_walk *walk, int node)
         if (record.kind == RS_PLACE_MEMORY)
             record = locate_member_of(walk, &record.address, field, name);
     }
-    if (record.kind == RS_PLACE_MEMORY && clang_getCursorKind(field) != CXCursor_FieldDecl)
+    if (record.kind == RS_PLACE_MEMORY && !rs_is_declared(field, RS_DECLARATION_FIELD))
         locate_components(walk, &record, name, node);
     return record;
 }
@@ -378,9 +375,9 @@ static rs_location locate_any_member(rs_walk *walk, int node)
 static rs_location locate_member(rs_walk *walk, int node)
 {
     rs_location place = locate_any_member(walk, node);
-    CXCursor field = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    bool reference = clang_getCursorKind(field) == CXCursor_FieldDecl &&
-                     rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(field)).kind);
+    const rs_syntax_declaration *field = walk->tree->nodes[node].declaration;
+    bool reference = rs_is_declared(field, RS_DECLARATION_FIELD) &&
+                     rs_declared_type(field)->kind == RS_TYPE_REFERENCE;
     return reference ? rs_place_lost(walk, node) : place;
 }
 
@@ -423,17 +420,16 @@ static rs_location locate_either(rs_walk *walk, int node)
 /* Whether a cast is one to a reference: its text has the sign, or the name of a type with it. */
 static bool is_reference_cast(const rs_tree *tree, int node, int operand)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind != CXCursor_CStyleCastExpr && kind != CXCursor_CXXStaticCastExpr &&
-        kind != CXCursor_CXXReinterpretCastExpr && kind != CXCursor_CXXConstCastExpr &&
-        kind != CXCursor_CXXFunctionalCastExpr)
+    int kind = tree->nodes[node].is;
+    if (kind != RS_NODE_CAST && kind != RS_NODE_STATIC_CAST && kind != RS_NODE_REINTERPRET_CAST &&
+        kind != RS_NODE_CONST_CAST && kind != RS_NODE_FUNCTIONAL_CAST)
         return false;
     size_t at = tree->nodes[node].begin, end = tree->nodes[operand].begin;
     if (memchr(tree->text + at, '&', end - at) != NULL)
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_TypeRef &&
-            rs_kind_is_reference(rs_node_type(tree, child).kind))
+        if (tree->nodes[child].is == RS_NODE_TYPE_NAME &&
+            rs_type_of(tree, child)->kind == RS_TYPE_REFERENCE)
             return true;
     return false;
 }
@@ -442,10 +438,9 @@ static bool is_reference_cast(const rs_tree *tree, int node, int operand)
 static rs_location locate_cast(rs_walk *walk, int node, int operand)
 {
     rs_location place = rs_walk_locate(walk, operand);
-    CXType to = clang_getUnqualifiedType(rs_node_type(walk->tree, node));
-    CXType from =
-        clang_getUnqualifiedType(rs_node_type(walk->tree, rs_node_inner(walk->tree, operand)));
-    if (clang_equalTypes(to, from) != 0)
+    const rs_syntax_type *to = rs_type_of(walk->tree, node)->plain;
+    const rs_syntax_type *from = rs_type_of(walk->tree, rs_node_inner(walk->tree, operand))->plain;
+    if (to == from)
         return place;
     place.part = place.part || place.kind == RS_PLACE_VARIABLE;
     place.address.lost = place.address.lost || place.kind == RS_PLACE_MEMORY;
@@ -459,11 +454,9 @@ static bool locate_result(rs_walk *walk, int node, rs_location *place)
     int first = rs_node_child(tree, node, 0), last = rs_node_last(tree, node);
     if (first < 0 || walk->program->language != RS_LANGUAGE_CUDA)
         return false;
-    if (tree->nodes[node].kind == CXCursor_ConditionalOperator &&
-        rs_node_child_count(tree, node) == 3) {
+    if (tree->nodes[node].is == RS_NODE_CONDITIONAL && rs_node_child_count(tree, node) == 3) {
         *place = locate_either(walk, node);
-    } else if (tree->nodes[node].kind == CXCursor_BinaryOperator &&
-               rs_node_is_binary(tree, node, ",")) {
+    } else if (tree->nodes[node].is == RS_NODE_BINARY && rs_node_is_binary(tree, node, ",")) {
         (void)rs_walk_evaluate(walk, first);
         *place = rs_walk_locate(walk, last);
     } else if (rs_node_is_assignment(tree, node) && !rs_node_is_postfix(tree, node, "++") &&
@@ -482,8 +475,7 @@ bool rs_walk_is_component(const rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
     int child = rs_node_child(tree, node, 0);
-    if (tree->nodes[node].kind != CXCursor_UnexposedExpr || child < 0 ||
-        tree->nodes[child].next >= 0)
+    if (tree->nodes[node].is != RS_NODE_IMPLICIT || child < 0 || tree->nodes[child].next >= 0)
         return false;
     size_t at = tree->nodes[child].end;
     while (at < tree->nodes[node].end && (tree->text[at] == ' ' || tree->text[at] == '\n'))
@@ -497,18 +489,18 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
     node = rs_node_inner(walk->tree, node);
     if (node < 0 || walk->exhausted || walk->no_memory)
         return rs_place_none(walk);
-    switch ((int)walk->tree->nodes[node].kind) {
-    case CXCursor_DeclRefExpr:
+    switch ((int)walk->tree->nodes[node].is) {
+    case RS_NODE_REFERENCE:
         return locate_name(walk, node);
-    case CXCursor_ArraySubscriptExpr:
+    case RS_NODE_SUBSCRIPT:
         return locate_element(walk, node);
-    case CXCursor_MemberRefExpr:
+    case RS_NODE_MEMBER:
         return locate_member(walk, node);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         if (rs_node_is_prefix(walk->tree, node, "*"))
             return locate_target(walk, node);
         break;
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         if (rs_walk_gives_place(walk, node)) {
             rs_value value = rs_walk_call(walk, node);
             rs_location given = at_address(walk, &value);

@@ -6,90 +6,85 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
-static bool is_cast(enum CXCursorKind kind)
+static bool is_cast(int kind)
 {
-    return kind == CXCursor_CStyleCastExpr || kind == CXCursor_CXXStaticCastExpr ||
-           kind == CXCursor_CXXFunctionalCastExpr;
+    return kind == RS_NODE_CAST || kind == RS_NODE_STATIC_CAST || kind == RS_NODE_FUNCTIONAL_CAST;
 }
 
 /* A pointer that becomes a number, or the other way; null pointers aside. */
 static bool is_unsupported_cast(const rs_tree *tree, int node)
 {
-    CXType type = rs_node_type(tree, node);
+    const rs_syntax_type *type = rs_type_of(tree, node);
     int operand = rs_node_inner(tree, rs_node_last(tree, node));
-    if (operand < 0 || type.kind == CXType_Void)
+    if (operand < 0 || type->kind == RS_TYPE_VOID)
         return false;
-    bool from_pointer = rs_kind_is_address(rs_node_type(tree, operand).kind);
-    return rs_kind_is_address(type.kind)
-               ? !from_pointer && tree->nodes[operand].kind != CXCursor_IntegerLiteral
-               : from_pointer;
+    bool from_pointer = rs_type_is_address(rs_type_of(tree, operand));
+    return rs_type_is_address(type) ? !from_pointer && tree->nodes[operand].is != RS_NODE_INTEGER
+                                    : from_pointer;
 }
 
 static bool is_unsupported_member(const rs_tree *tree, int node)
 {
-    CXCursor field = clang_getCursorReferenced(tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(field))
+    const rs_syntax_declaration *field = tree->nodes[node].declaration;
+    if (field == &rs_declared_none)
         return true;
-    CXCursor record = clang_getCursorSemanticParent(field);
-    return clang_Cursor_isBitField(field) != 0 || clang_getCursorKind(record) == CXCursor_UnionDecl;
+    return field->is_bitfield || (field->parent != NULL && field->parent->is_union);
 }
 
 /* The constructs that are followed, attributes besides. */
-static const enum CXCursorKind plain[] = {CXCursor_CompoundStmt,
-                                          CXCursor_UnexposedStmt,
-                                          CXCursor_DeclStmt,
-                                          CXCursor_VarDecl,
-                                          CXCursor_ParmDecl,
-                                          CXCursor_IfStmt,
-                                          CXCursor_ForStmt,
-                                          CXCursor_WhileStmt,
-                                          CXCursor_DoStmt,
-                                          CXCursor_SwitchStmt,
-                                          CXCursor_CaseStmt,
-                                          CXCursor_DefaultStmt,
-                                          CXCursor_BreakStmt,
-                                          CXCursor_ContinueStmt,
-                                          CXCursor_ReturnStmt,
-                                          CXCursor_NullStmt,
-                                          CXCursor_StructDecl,
-                                          CXCursor_EnumDecl,
-                                          CXCursor_TypedefDecl,
-                                          CXCursor_TypeRef,
-                                          CXCursor_MemberRef,
-                                          CXCursor_FieldDecl,
-                                          CXCursor_EnumConstantDecl,
-                                          CXCursor_IntegerLiteral,
-                                          CXCursor_FloatingLiteral,
-                                          CXCursor_CharacterLiteral,
-                                          CXCursor_StringLiteral,
-                                          CXCursor_CXXBoolLiteralExpr,
-                                          CXCursor_DeclRefExpr,
-                                          CXCursor_ParenExpr,
-                                          CXCursor_UnexposedExpr,
-                                          CXCursor_UnaryExpr,
-                                          CXCursor_UnaryOperator,
-                                          CXCursor_BinaryOperator,
-                                          CXCursor_CompoundAssignOperator,
-                                          CXCursor_ConditionalOperator,
-                                          CXCursor_CStyleCastExpr,
-                                          CXCursor_CXXStaticCastExpr,
-                                          CXCursor_CXXFunctionalCastExpr,
-                                          CXCursor_InitListExpr,
-                                          CXCursor_CompoundLiteralExpr,
-                                          CXCursor_ArraySubscriptExpr,
-                                          CXCursor_MemberRefExpr,
-                                          CXCursor_CallExpr,
-                                          CXCursor_FunctionDecl,
-                                          CXCursor_FunctionTemplate,
-                                          CXCursor_TemplateTypeParameter,
-                                          CXCursor_NonTypeTemplateParameter,
-                                          CXCursor_TemplateRef,
-                                          CXCursor_NamespaceRef};
+static const int plain[] = {RS_NODE_COMPOUND,
+                            RS_NODE_ATTRIBUTED,
+                            RS_NODE_DECLARE,
+                            RS_NODE_VARIABLE,
+                            RS_NODE_PARAMETER,
+                            RS_NODE_IF,
+                            RS_NODE_FOR,
+                            RS_NODE_WHILE,
+                            RS_NODE_DO,
+                            RS_NODE_SWITCH,
+                            RS_NODE_CASE,
+                            RS_NODE_DEFAULT,
+                            RS_NODE_BREAK,
+                            RS_NODE_CONTINUE,
+                            RS_NODE_RETURN,
+                            RS_NODE_EMPTY,
+                            RS_NODE_STRUCT,
+                            RS_NODE_ENUM,
+                            RS_NODE_TYPEDEF,
+                            RS_NODE_TYPE_NAME,
+                            RS_NODE_MEMBER_NAME,
+                            RS_NODE_FIELD,
+                            RS_NODE_ENUMERATOR,
+                            RS_NODE_INTEGER,
+                            RS_NODE_FLOATING,
+                            RS_NODE_CHARACTER,
+                            RS_NODE_STRING,
+                            RS_NODE_TRUTH_VALUE,
+                            RS_NODE_REFERENCE,
+                            RS_NODE_PAREN,
+                            RS_NODE_IMPLICIT,
+                            RS_NODE_SIZEOF,
+                            RS_NODE_UNARY,
+                            RS_NODE_BINARY,
+                            RS_NODE_ASSIGN,
+                            RS_NODE_CONDITIONAL,
+                            RS_NODE_CAST,
+                            RS_NODE_STATIC_CAST,
+                            RS_NODE_FUNCTIONAL_CAST,
+                            RS_NODE_LIST,
+                            RS_NODE_COMPOUND_LITERAL,
+                            RS_NODE_SUBSCRIPT,
+                            RS_NODE_MEMBER,
+                            RS_NODE_CALL,
+                            RS_NODE_FUNCTION,
+                            RS_NODE_TEMPLATE,
+                            RS_NODE_TYPE_PARAMETER,
+                            RS_NODE_VALUE_PARAMETER,
+                            RS_NODE_TEMPLATE_NAME,
+                            RS_NODE_NAMESPACE_NAME};
 
-static bool is_plain_kind(enum CXCursorKind kind)
+static bool is_plain_kind(int kind)
 {
-    if (clang_isAttribute(kind))
-        return true;
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (plain[i] == kind)
             return true;
@@ -98,16 +93,17 @@ static bool is_plain_kind(enum CXCursorKind kind)
 
 bool rs_node_is_unsupported(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    return !is_plain_kind(kind) || (is_cast(kind) && is_unsupported_cast(tree, node)) ||
-           (kind == CXCursor_MemberRefExpr && is_unsupported_member(tree, node));
+    int kind = tree->nodes[node].is;
+    return (tree->nodes[node].group != RS_NODES_ATTRIBUTE && !is_plain_kind(kind)) ||
+           (is_cast(kind) && is_unsupported_cast(tree, node)) ||
+           (kind == RS_NODE_MEMBER && is_unsupported_member(tree, node));
 }
 
 /* The first unsupported node, from `node` inwards; -1 for none. The body of a function object is
  * looked at where it is called. */
 static int find_unsupported(const rs_tree *tree, int node)
 {
-    if (tree->nodes[node].kind == CXCursor_LambdaExpr)
+    if (tree->nodes[node].is == RS_NODE_LAMBDA)
         return -1;
     int found = rs_node_is_unsupported(tree, node) ? node : -1;
     for (int child = tree->nodes[node].first; child >= 0 && found < 0;

@@ -111,26 +111,6 @@ static bool supply_declaration(const rs_tree *tree, rs_language language, const 
     return added;
 }
 
-typedef bool message_visitor(void *context, const char *message, size_t offset, bool in_source);
-
-/* Hands every error to a visitor until it returns false. */
-static void visit_errors(const rs_tree *tree, message_visitor *visitor, void *context)
-{
-    unsigned count = tree->unit == NULL ? 0 : clang_getNumDiagnostics(tree->unit);
-    bool more = true;
-    for (unsigned i = 0; i < count && more; i++) {
-        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
-        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
-            size_t offset;
-            bool inside = rs_tree_offset(tree, clang_getDiagnosticLocation(diagnostic), &offset);
-            CXString message = clang_getDiagnosticSpelling(diagnostic);
-            more = visitor(context, clang_getCString(message), offset, inside);
-            clang_disposeString(message);
-        }
-        clang_disposeDiagnostic(diagnostic);
-    }
-}
-
 typedef struct {
     const rs_translation_unit *program;
     rs_text *prelude;
@@ -192,7 +172,7 @@ static restride_status parse_once(rs_translation_unit *program, const rs_text *p
     static const int counts[] = {sizeof c / sizeof c[0], sizeof opencl / sizeof opencl[0],
                                  sizeof cuda / sizeof cuda[0]};
     const char *const *const arguments[] = {c, opencl, cuda};
-    struct CXUnsavedFile file = {PRELUDE_NAME, prelude->data, prelude->size};
+    const rs_tree_file file = {PRELUDE_NAME, prelude->data, prelude->size};
     restride_status status =
         standard.failed
             ? rs_fail_memory("an option")
@@ -208,9 +188,9 @@ static int count_bodies(const rs_tree *tree)
 {
     int count = 0;
     for (int i = 0; i < tree->node_count; i++)
-        count += tree->nodes[i].kind == CXCursor_CompoundStmt &&
-                 (tree->nodes[tree->nodes[i].parent].kind == CXCursor_FunctionDecl ||
-                  tree->nodes[tree->nodes[i].parent].kind == CXCursor_FunctionTemplate);
+        count += tree->nodes[i].is == RS_NODE_COMPOUND &&
+                 (tree->nodes[tree->nodes[i].parent].is == RS_NODE_FUNCTION ||
+                  tree->nodes[tree->nodes[i].parent].is == RS_NODE_TEMPLATE);
     return count;
 }
 
@@ -277,7 +257,7 @@ static restride_status leave_out(rs_translation_unit *program, const rs_text *pr
     first_error error = {false, 0};
     size_t begin, end;
     *again = false;
-    visit_errors(&program->tree, find_syntax_error, &error);
+    rs_tree_visit_errors(&program->tree, find_syntax_error, &error);
     if (!error.found)
         return RESTRIDE_OK;
     char *text = program->flat.text, *copy = strdup(text);
@@ -299,7 +279,7 @@ static restride_status leave_out(rs_translation_unit *program, const rs_text *pr
                                      .tree = old.tree,
                                      .readable = true};
         m.program = &shown;
-        visit_errors(&old.tree, show, &m);
+        rs_tree_visit_errors(&old.tree, show, &m);
         rs_tree_free(&old.tree);
         if (!add_error(program, error.offset))
             status = rs_fail_memory("a source");
@@ -311,6 +291,8 @@ static restride_status leave_out(rs_translation_unit *program, const rs_text *pr
     free(copy);
     return status;
 }
+
+static const rs_syntax_language languages[] = {RS_SYNTAX_C, RS_SYNTAX_OPENCL, RS_SYNTAX_CUDA};
 
 static restride_status parse(rs_translation_unit *program, const rs_options *options,
                              rs_model_set *notes)
@@ -324,7 +306,7 @@ static restride_status parse(rs_translation_unit *program, const rs_options *opt
         m.changed = false;
         status = parse_once(program, &prelude, options);
         if (status == RESTRIDE_OK && program->tree.unit != NULL)
-            visit_errors(&program->tree, repair, &m);
+            rs_tree_visit_errors(&program->tree, repair, &m);
         if (!m.changed || prelude.failed)
             break;
     }
@@ -338,12 +320,15 @@ static restride_status parse(rs_translation_unit *program, const rs_options *opt
     rs_text_free(&prelude);
     if (status != RESTRIDE_OK)
         return status;
-    visit_errors(&program->tree, show, &m);
+    rs_tree_visit_errors(&program->tree, show, &m);
     collection all = {program, true};
-    visit_errors(&program->tree, collect_error, &all);
+    rs_tree_visit_errors(&program->tree, collect_error, &all);
     if (!all.complete)
         return rs_fail_memory("a source");
     program->readable = program->tree.unit != NULL;
+    status = rs_tree_describe(&program->tree, languages[program->language]);
+    if (status != RESTRIDE_OK)
+        return status;
     if (!program->readable) {
         const char *file;
         size_t line;

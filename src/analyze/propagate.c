@@ -17,7 +17,7 @@ enum { ROUND_LIMIT = 200 };
 
 int rs_grid_body(const rs_tree *tree, int function)
 {
-    return tree->nodes[function].kind == CXCursor_FunctionDecl ? rs_node_body(tree, function) : -1;
+    return tree->nodes[function].is == RS_NODE_FUNCTION ? rs_node_body(tree, function) : -1;
 }
 
 /* A function in which the compiler found an error is one that is elsewhere: the tree has not all of
@@ -29,16 +29,13 @@ static bool is_known(const rs_grid_walk *w, int node)
 }
 
 /* The node of the function that a name stands for, if the source has its body. */
-int rs_grid_function(const rs_grid_walk *w, CXCursor name)
+int rs_grid_function(const rs_grid_walk *w, const rs_syntax_declaration *named)
 {
-    CXCursor declared = clang_getCursorReferenced(name);
-    CXCursor defined =
-        clang_Cursor_isNull(declared) ? declared : clang_getCursorDefinition(declared);
-    if (clang_Cursor_isNull(defined) ||
-        clang_Location_isFromMainFile(clang_getCursorLocation(defined)) == 0)
+    if (!named->is_defined || !named->is_main)
         return -1;
     for (int i = 0; i < w->function_count; i++)
-        if (clang_equalCursors(w->tree->nodes[w->functions[i]].cursor, defined) != 0)
+        if (w->tree->nodes[w->functions[i]].declaration == named &&
+            rs_node_body(w->tree, w->functions[i]) >= 0)
             return is_known(w, w->functions[i]) ? w->functions[i] : -1;
     return -1;
 }
@@ -51,7 +48,7 @@ static bool has_cleanup(const rs_grid_walk *w, int node)
 {
     const rs_tree *tree = w->tree;
     int initializer = rs_node_initializer(tree, node), around = tree->nodes[node].parent;
-    bool statement = around >= 0 && tree->nodes[around].kind == CXCursor_DeclStmt;
+    bool statement = around >= 0 && tree->nodes[around].is == RS_NODE_DECLARE;
     size_t at = tree->nodes[statement ? around : node].begin, word, length;
     size_t end = initializer >= 0 ? tree->nodes[initializer].begin
                                   : tree->nodes[statement ? around : node].end;
@@ -65,9 +62,9 @@ static bool has_cleanup(const rs_grid_walk *w, int node)
 /* A reference is another name of a variable; sizes and types in a declaration are expressions. */
 static void walk_variable(rs_grid_walk *w, int node)
 {
-    CXCursor cursor = w->tree->nodes[node].cursor;
-    rs_extended_type type = RS_TYPE_OF(RS_TYPE_NEW);
-    bool reference = rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(cursor)).kind);
+    const rs_syntax_declaration *cursor = w->tree->nodes[node].declaration;
+    rs_extended_type type = RS_EXTENDED_OF(RS_EXTENDED_NEW);
+    bool reference = rs_declared_type(cursor)->kind == RS_TYPE_REFERENCE;
     int initializer = rs_node_initializer(w->tree, node);
     if (has_cleanup(w, node))
         rs_flow_escape(&w->context, &w->flow, rs_grid_key(cursor), node);
@@ -84,7 +81,7 @@ static void walk_if(rs_grid_walk *w, int node)
 {
     int condition = rs_node_child(w->tree, node, 0), yes = rs_node_child(w->tree, node, 1),
         no = rs_node_child(w->tree, node, 2);
-    if (condition >= 0 && !clang_isExpression(rs_grid_kind(w, condition))) {
+    if (condition >= 0 && w->tree->nodes[condition].group != RS_NODES_EXPRESS) {
         rs_grid_lose_all(w, node, "a condition that is not followed has the address");
         return;
     }
@@ -109,7 +106,7 @@ typedef struct {
 
 static void walk_round(rs_grid_walk *w, const loop_parts *parts, rs_grid_exits *leaving, int node)
 {
-    if (parts->condition >= 0 && !clang_isExpression(rs_grid_kind(w, parts->condition)))
+    if (parts->condition >= 0 && w->tree->nodes[parts->condition].group != RS_NODES_EXPRESS)
         rs_grid_lose_all(w, parts->condition, "a condition that is not followed has the address");
     if (!parts->body_first) {
         rs_grid_evaluate(w, parts->condition);
@@ -131,7 +128,7 @@ static void end_round(rs_grid_walk *w, int node)
     for (int i = 0; i < w->flow.count && !w->flow.unreached; i++) {
         const rs_typed_variable *variable = &w->flow.variables[i];
         size_t declared = (size_t)variable->key - 1;
-        if (variable->type.kind != RS_TYPE_GRID ||
+        if (variable->type.kind != RS_EXTENDED_GRID ||
             (declared >= loop->begin && declared < loop->end))
             continue;
         const rs_grid *grid = &w->program->grids.grids[variable->type.grid];
@@ -222,7 +219,7 @@ static void walk_switch(rs_grid_walk *w, int node)
 {
     int first = rs_node_child(w->tree, node, 0), last = rs_node_last(w->tree, node);
     if (first >= 0 &&
-        (!clang_isExpression(rs_grid_kind(w, first)) ||
+        (w->tree->nodes[first].group != RS_NODES_EXPRESS ||
          has_semicolon(w->tree, w->tree->nodes[node].begin, w->tree->nodes[last].begin))) {
         rs_grid_keep_known(w, node, "a switch that is not followed has the address");
         rs_grid_lose_all(w, node, "a switch that is not followed has the address");
@@ -241,8 +238,7 @@ static void walk_switch(rs_grid_walk *w, int node)
     w->innermost = &leaving;
     rs_flow_meet(&w->context, &leaving.breaks, &before, node); /* no case may fit */
     for (int child = w->tree->nodes[body].first; child >= 0; child = w->tree->nodes[child].next) {
-        if (rs_grid_kind(w, child) == CXCursor_CaseStmt ||
-            rs_grid_kind(w, child) == CXCursor_DefaultStmt)
+        if (rs_grid_kind(w, child) == RS_NODE_CASE || rs_grid_kind(w, child) == RS_NODE_DEFAULT)
             rs_flow_meet(&w->context, &w->flow, &before, node);
         rs_grid_walk_statement(w, child);
     }
@@ -266,10 +262,10 @@ static rs_extended_type leave_name(rs_grid_walk *w, rs_extended_type type, int n
     int function = w->calls[w->depth - 1];
     bool own =
         type.target > w->tree->nodes[function].begin && type.target <= w->tree->nodes[function].end;
-    if (type.kind != RS_TYPE_NEW || type.target == 0 || own)
+    if (type.kind != RS_EXTENDED_NEW || type.target == 0 || own)
         return type;
     rs_grid_keep(w, type, node, "");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 static void walk_return(rs_grid_walk *w, int node)
@@ -302,9 +298,8 @@ static void walk_children(rs_grid_walk *w, int node)
 
 static bool is_label(const rs_grid_walk *w, int node)
 {
-    return rs_grid_kind(w, node) == CXCursor_CaseStmt ||
-           rs_grid_kind(w, node) == CXCursor_DefaultStmt ||
-           rs_grid_kind(w, node) == CXCursor_LabelStmt;
+    return rs_grid_kind(w, node) == RS_NODE_CASE || rs_grid_kind(w, node) == RS_NODE_DEFAULT ||
+           rs_grid_kind(w, node) == RS_NODE_LABEL;
 }
 
 /* A case in the body of its switch itself, or behind another one there. */
@@ -312,14 +307,13 @@ static bool is_followed_case(const rs_grid_walk *w, int node)
 {
     const rs_tree *tree = w->tree;
     int parent = tree->nodes[node].parent;
-    if (rs_grid_kind(w, node) == CXCursor_LabelStmt || parent < 0)
+    if (rs_grid_kind(w, node) == RS_NODE_LABEL || parent < 0)
         return false;
-    if (rs_grid_kind(w, parent) == CXCursor_CaseStmt ||
-        rs_grid_kind(w, parent) == CXCursor_DefaultStmt)
+    if (rs_grid_kind(w, parent) == RS_NODE_CASE || rs_grid_kind(w, parent) == RS_NODE_DEFAULT)
         return is_followed_case(w, parent);
     int around = tree->nodes[parent].parent;
-    return rs_grid_kind(w, parent) == CXCursor_CompoundStmt && around >= 0 &&
-           rs_grid_kind(w, around) == CXCursor_SwitchStmt;
+    return rs_grid_kind(w, parent) == RS_NODE_COMPOUND && around >= 0 &&
+           rs_grid_kind(w, around) == RS_NODE_SWITCH;
 }
 
 /* A statement with attributes is one behind them. */
@@ -327,7 +321,7 @@ static void walk_unexposed(rs_grid_walk *w, int node)
 {
     int last = rs_node_last(w->tree, node);
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
-        if (child == last && clang_isStatement(rs_grid_kind(w, child)))
+        if (child == last && w->tree->nodes[child].group == RS_NODES_STATE)
             rs_grid_walk_statement(w, child);
         else
             rs_grid_lose_all(w, child, "a statement that is not followed has the address");
@@ -336,65 +330,65 @@ static void walk_unexposed(rs_grid_walk *w, int node)
 /* Statements that declare nothing, or what they use is all below them. */
 static bool is_without_names(const rs_grid_walk *w, int node)
 {
-    enum CXCursorKind kind = rs_grid_kind(w, node);
-    return kind == CXCursor_NullStmt || kind == CXCursor_GCCAsmStmt || kind == CXCursor_MSAsmStmt;
+    int kind = rs_grid_kind(w, node);
+    return kind == RS_NODE_EMPTY || kind == RS_NODE_ASM;
 }
 
 static void walk_reached(rs_grid_walk *w, int node)
 {
     switch ((int)rs_grid_kind(w, node)) {
-    case CXCursor_CompoundStmt:
-    case CXCursor_DeclStmt:
-    case CXCursor_CaseStmt:
-    case CXCursor_DefaultStmt:
-    case CXCursor_LabelStmt:
+    case RS_NODE_COMPOUND:
+    case RS_NODE_DECLARE:
+    case RS_NODE_CASE:
+    case RS_NODE_DEFAULT:
+    case RS_NODE_LABEL:
         walk_children(w, node);
         return;
-    case CXCursor_UnexposedStmt:
+    case RS_NODE_ATTRIBUTED:
         walk_unexposed(w, node);
         return;
-    case CXCursor_VarDecl:
+    case RS_NODE_VARIABLE:
         walk_variable(w, node);
         return;
-    case CXCursor_IfStmt:
+    case RS_NODE_IF:
         walk_if(w, node);
         return;
-    case CXCursor_ForStmt:
+    case RS_NODE_FOR:
         walk_for(w, node);
         return;
-    case CXCursor_WhileStmt:
+    case RS_NODE_WHILE:
         walk_loop(w,
                   &(loop_parts){rs_node_child(w->tree, node, 0), rs_node_child(w->tree, node, 1),
                                 -1, false},
                   node);
         return;
-    case CXCursor_DoStmt:
+    case RS_NODE_DO:
         walk_loop(w,
                   &(loop_parts){rs_node_child(w->tree, node, 1), rs_node_child(w->tree, node, 0),
                                 -1, true},
                   node);
         return;
-    case CXCursor_SwitchStmt:
+    case RS_NODE_SWITCH:
         walk_switch(w, node);
         return;
-    case CXCursor_ReturnStmt:
+    case RS_NODE_RETURN:
         walk_return(w, node);
         return;
-    case CXCursor_BreakStmt:
+    case RS_NODE_BREAK:
         if (w->innermost != NULL)
             leave(w, &w->innermost->breaks, node);
         return;
-    case CXCursor_ContinueStmt:
+    case RS_NODE_CONTINUE:
         if (w->innermost != NULL)
             leave(w, &w->innermost->continues, node);
         return;
-    case CXCursor_GotoStmt:
-    case CXCursor_IndirectGotoStmt:
+    case RS_NODE_GOTO:
+    case RS_NODE_INDIRECT_GOTO:
         rs_grid_keep_known(w, node, "goto is not followed, which may change the type");
         rs_grid_lose_all(w, node, "goto is not followed, which has the address");
         return;
     default:
-        if (clang_isStatement(rs_grid_kind(w, node)) && !is_without_names(w, node))
+        if (w->tree->nodes[node].group == RS_NODES_STATE && !is_without_names(w, node))
             rs_grid_keep_known(w, node, "a statement that is not followed has the address");
         rs_grid_evaluate(w, node);
     }
@@ -426,9 +420,9 @@ void rs_grid_walk_statement(rs_grid_walk *w, int node)
 static bool is_called(const rs_grid_walk *w, int function)
 {
     for (int i = 1; i < w->tree->node_count; i++)
-        if (w->tree->nodes[i].kind == CXCursor_DeclRefExpr &&
+        if (w->tree->nodes[i].is == RS_NODE_REFERENCE &&
             (i < function || w->tree->nodes[i].begin >= w->tree->nodes[function].end) &&
-            rs_grid_function(w, w->tree->nodes[i].cursor) == function)
+            rs_grid_function(w, w->tree->nodes[i].declaration) == function)
             return true;
     return false;
 }
@@ -437,20 +431,21 @@ static void walk_root(rs_grid_walk *w, int function)
 {
     rs_flow_free(&w->flow);
     w->returns = (rs_flow){.unreached = true};
-    w->returned = RS_TYPE_OF(RS_TYPE_NEW);
+    w->returned = RS_EXTENDED_OF(RS_EXTENDED_NEW);
     w->innermost = NULL;
     w->calls[0] = function;
     w->depth = 1;
     w->walked[function] = true;
     for (int child = w->tree->nodes[function].first; child >= 0;
          child = w->tree->nodes[child].next) {
-        if (rs_grid_kind(w, child) != CXCursor_ParmDecl)
+        if (rs_grid_kind(w, child) != RS_NODE_PARAMETER)
             continue;
-        uint64_t key = rs_grid_key(w->tree->nodes[child].cursor);
+        uint64_t key = w->tree->nodes[child].place + 1;
         int grid = rs_grid_of_key(w, key);
         if (grid >= 0)
             w->found->outside[grid] = true;
-        rs_grid_assign(w, key, RS_TYPE_OF(grid >= 0 ? RS_TYPE_NEW : RS_TYPE_UNTRANSFORMED), child);
+        rs_grid_assign(
+            w, key, RS_EXTENDED_OF(grid >= 0 ? RS_EXTENDED_NEW : RS_EXTENDED_UNTRANSFORMED), child);
     }
     rs_grid_walk_statement(w, rs_grid_body(w->tree, function));
     rs_flow_free(&w->returns);
@@ -462,8 +457,8 @@ static void distrust(rs_grid_walk *w, int function, int node)
 {
     for (int child = w->tree->nodes[function].first; child >= 0;
          child = w->tree->nodes[child].next) {
-        int grid = rs_grid_kind(w, child) == CXCursor_ParmDecl
-                       ? rs_grid_of_key(w, rs_grid_key(w->tree->nodes[child].cursor))
+        int grid = rs_grid_kind(w, child) == RS_NODE_PARAMETER
+                       ? rs_grid_of_key(w, w->tree->nodes[child].place + 1)
                        : -1;
         char name[64];
         if (grid < 0)
@@ -482,8 +477,8 @@ static void walk_functions(rs_grid_walk *w)
             if (is_known(w, i) && !w->walked[i] && (pass == 1 || !is_called(w, i)))
                 walk_root(w, i);
     for (int i = 1; i < tree->node_count && !w->context.no_memory; i++) {
-        bool name = tree->nodes[i].kind == CXCursor_DeclRefExpr && !w->followed[i];
-        int function = name ? rs_grid_function(w, tree->nodes[i].cursor) : -1;
+        bool name = tree->nodes[i].is == RS_NODE_REFERENCE && !w->followed[i];
+        int function = name ? rs_grid_function(w, tree->nodes[i].declaration) : -1;
         if (function >= 0)
             distrust(w, function, i);
     }
@@ -511,8 +506,8 @@ restride_status rs_propagate(rs_propagation *found, const rs_translation_unit *p
     for (size_t g = 0; !w.context.no_memory && g < count; g++)
         found->parents[g] = (int)g;
     for (int i = 1; !w.context.no_memory && i < program->tree.node_count; i++)
-        if (program->tree.nodes[i].kind == CXCursor_FunctionDecl ||
-            program->tree.nodes[i].kind == CXCursor_FunctionTemplate)
+        if (program->tree.nodes[i].is == RS_NODE_FUNCTION ||
+            program->tree.nodes[i].is == RS_NODE_TEMPLATE)
             w.functions[w.function_count++] = i;
     if (!w.context.no_memory)
         rs_grid_find_sizes(&w);

@@ -111,11 +111,11 @@ static call_kind kind_of_call(const char *name)
 static void evaluate_element(rs_grid_walk *w, int node)
 {
     int inner = rs_node_inner(w->tree, node);
-    int operand = inner >= 0 && rs_grid_kind(w, inner) == CXCursor_UnaryOperator &&
+    int operand = inner >= 0 && rs_grid_kind(w, inner) == RS_NODE_UNARY &&
                           rs_node_is_prefix(w->tree, inner, "&")
                       ? rs_node_inner(w->tree, rs_node_child(w->tree, inner, 0))
                       : -1;
-    if (operand >= 0 && rs_grid_kind(w, operand) == CXCursor_ArraySubscriptExpr)
+    if (operand >= 0 && rs_grid_kind(w, operand) == RS_NODE_SUBSCRIPT)
         rs_grid_subscript(w, operand);
     else
         rs_grid_keep(w, rs_grid_evaluate(w, node), node, "an atomic operation on the address");
@@ -127,7 +127,7 @@ static bool scans_numbers(const rs_grid_walk *w, const arguments *list, const ch
     int format = strcmp(name, "scanf") == 0 ? 0 : 1;
     int inner = format < list->count ? rs_node_inner(w->tree, list->nodes[format]) : -1;
     const rs_node *n = inner >= 0 ? &w->tree->nodes[inner] : NULL;
-    return n != NULL && n->kind == CXCursor_StringLiteral && w->tree->text[n->begin] == '"' &&
+    return n != NULL && n->is == RS_NODE_STRING && w->tree->text[n->begin] == '"' &&
            strcspn(w->tree->text + n->begin, "scSC[\\") >= n->end - n->begin;
 }
 
@@ -145,7 +145,7 @@ static rs_extended_type call_unknown(rs_grid_walk *w, const arguments *list, con
             rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node, what);
     if (strstr(name, "setjmp") != NULL)
         rs_grid_keep_known(w, node, "setjmp is not followed, which may change the type");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* Bytes of memory that one name alone has become those of a grid. */
@@ -154,13 +154,15 @@ static void copy_bytes(rs_grid_walk *w, rs_extended_type to, rs_extended_type fr
     const rs_extended_type *const both[] = {&to, &from};
     for (int i = 0; i < 2; i++) {
         const rs_extended_type *one = both[i], *other = both[1 - i];
-        if (one->kind == RS_TYPE_NEW && one->source != 0 && other->kind == RS_TYPE_GRID)
+        if (one->kind == RS_EXTENDED_NEW && one->source != 0 && other->kind == RS_EXTENDED_GRID)
             rs_grid_record(w,
                            (rs_grid_copy){one->source, other->grid, other->class, true, one->via});
-        if (one->kind == RS_TYPE_NEW && one->target != 0)
+        if (one->kind == RS_EXTENDED_NEW && one->target != 0)
             rs_flow_set(&w->context, &w->flow, one->target,
-                        other->kind == RS_TYPE_GRID ? *other : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED));
-        if (one->kind == RS_TYPE_REFERENCE)
+                        other->kind == RS_EXTENDED_GRID
+                            ? *other
+                            : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED));
+        if (one->kind == RS_EXTENDED_REFERENCE)
             rs_grid_keep(w, *one, node, "");
     }
     rs_type_meet(&w->context, to, from, node);
@@ -192,42 +194,43 @@ static rs_extended_type call_test(rs_grid_walk *w, const arguments *list, int no
         rs_grid_evaluate(w, list->nodes[i]);
     rs_flow_meet(&w->context, &w->flow, &before, node);
     rs_flow_free(&before);
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_kind kind, int node)
 {
-    rs_extended_type types[ARGUMENT_LIMIT] = {RS_TYPE_OF(RS_TYPE_UNTRANSFORMED)};
+    rs_extended_type types[ARGUMENT_LIMIT] = {RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED)};
     int bytes = kind == CALL_COPIES ? 2 : kind == CALL_HARMLESS ? 1 : 0;
     for (int i = 0; i < list->count; i++) {
-        types[i] = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        types[i] = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
         if (kind == CALL_ELEMENT && i == 0)
             evaluate_element(w, list->nodes[i]);
         else
             types[i] = rs_grid_evaluate(w, list->nodes[i]);
         bool understood =
-            types[i].kind == RS_TYPE_REFERENCE ? kind == CALL_ALLOCATES && i == 0 : i < bytes;
+            types[i].kind == RS_EXTENDED_REFERENCE ? kind == CALL_ALLOCATES && i == 0 : i < bytes;
         if (!understood)
             rs_grid_keep(w, types[i], node, "an argument that is not followed is the address");
         if (i < bytes && bytes == 1 &&
-            types[i].kind == RS_TYPE_NEW) { /* filled before it is a grid */
+            types[i].kind == RS_EXTENDED_NEW) { /* filled before it is a grid */
             rs_grid_keep(w, types[i], node, "");
-            types[i] = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+            types[i] = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
         }
     }
     for (int i = 0; i < bytes && list->count >= 3; i++)
-        if (types[i].kind == RS_TYPE_GRID)
+        if (types[i].kind == RS_EXTENDED_GRID)
             rs_grid_record(w,
                            (rs_grid_copy){list->nodes[2], types[i].grid, types[i].class, false, 0});
     if (kind == CALL_COPIES && list->count >= 2)
         copy_bytes(w, types[0], types[1], node);
-    if (kind == CALL_ALLOCATES && list->count > 0 && types[0].kind == RS_TYPE_REFERENCE)
+    if (kind == CALL_ALLOCATES && list->count > 0 && types[0].kind == RS_EXTENDED_REFERENCE)
         rs_grid_assign(w, types[0].target,
-                       (rs_extended_type){RS_TYPE_NEW, -1, -1, 0, .source = node}, node);
+                       (rs_extended_type){RS_EXTENDED_NEW, -1, -1, 0, .source = node}, node);
     if (kind == CALL_NEW)
-        return (rs_extended_type){RS_TYPE_NEW, -1, -1, 0, .source = node};
-    return bytes > 0 && types[0].kind == RS_TYPE_GRID ? types[0]
-                                                      : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return (rs_extended_type){RS_EXTENDED_NEW, -1, -1, 0, .source = node};
+    return bytes > 0 && types[0].kind == RS_EXTENDED_GRID
+               ? types[0]
+               : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* ---- arguments and parameters ---- */
@@ -332,7 +335,7 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
 
 static bool is_reference(const rs_grid_walk *w, int parameter)
 {
-    return rs_kind_is_reference(rs_node_type(w->tree, parameter).kind);
+    return rs_type_of(w->tree, parameter)->kind == RS_TYPE_REFERENCE;
 }
 
 /* The parameters of a function, in order; those that have no argument come behind. */
@@ -341,7 +344,7 @@ static int read_parameters(const rs_grid_walk *w, int function, int parameters[A
     int count = 0;
     for (int child = w->tree->nodes[function].first; child >= 0 && count < ARGUMENT_LIMIT;
          child = w->tree->nodes[child].next)
-        if (rs_grid_kind(w, child) == CXCursor_ParmDecl)
+        if (rs_grid_kind(w, child) == RS_NODE_PARAMETER)
             parameters[count++] = child;
     return count;
 }
@@ -349,14 +352,14 @@ static int read_parameters(const rs_grid_walk *w, int function, int parameters[A
 static void bind_one(rs_grid_walk *w, int parameter, rs_extended_type type,
                      const substitutions *all, int node)
 {
-    CXCursor cursor = w->tree->nodes[parameter].cursor;
+    const rs_syntax_declaration *cursor = w->tree->nodes[parameter].declaration;
     int grid = rs_grid_of_key(w, rs_grid_key(cursor));
-    if (grid >= 0 && type.kind == RS_TYPE_GRID) {
+    if (grid >= 0 && type.kind == RS_EXTENDED_GRID) {
         bind_extents(w, type, grid, all, node);
         type.grid = grid;
         rs_grid_set(w, rs_grid_key(cursor), type, node);
     } else {
-        if (grid >= 0 && type.kind == RS_TYPE_REFERENCE)
+        if (grid >= 0 && type.kind == RS_EXTENDED_REFERENCE)
             rs_grid_keep(w, type, node, "");
         rs_grid_initialize(w, cursor, type, node);
     }
@@ -375,20 +378,21 @@ static void bind(rs_grid_walk *w, int function, const arguments *list, rs_extend
             rs_grid_lose_all(w, list->nodes[i],
                              "a reference, which is not followed, is to what has "
                              "the address");
-        types[i] =
-            reference ? RS_TYPE_OF(RS_TYPE_UNTRANSFORMED) : rs_grid_evaluate(w, list->nodes[i]);
+        types[i] = reference ? RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED)
+                             : rs_grid_evaluate(w, list->nodes[i]);
         if (i >= count) {
             rs_grid_keep(w, types[i], node, "an argument that has no parameter is the address");
             continue;
         }
-        rs_grid_spelling(w->tree->nodes[parameters[i]].cursor, all.items[i].name);
+        rs_grid_copy_name(w->tree->nodes[parameters[i]].name, all.items[i].name);
         all.items[i].text = text_without_blanks(w, list->nodes[i]);
         w->context.no_memory = w->context.no_memory || all.items[i].text == NULL;
         all.count = i + 1;
     }
     for (int i = 0; i < count && !w->context.no_memory; i++)
-        bind_one(w, parameters[i], i < list->count ? types[i] : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED),
-                 &all, node);
+        bind_one(w, parameters[i],
+                 i < list->count ? types[i] : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED), &all,
+                 node);
     for (int s = 0; s < all.count; s++)
         free(all.items[s].text);
 }
@@ -399,23 +403,23 @@ static rs_extended_type leave_function(rs_grid_walk *w, int function, rs_extende
                                        const rs_extended_type *types, int count, int node)
 {
     const rs_node *inside = &w->tree->nodes[function];
-    if (type.kind == RS_TYPE_NEW && type.source > 0 &&
+    if (type.kind == RS_EXTENDED_NEW && type.source > 0 &&
         w->tree->nodes[type.via > 0 ? type.via : type.source].begin >= inside->begin &&
         w->tree->nodes[type.via > 0 ? type.via : type.source].begin < inside->end) {
         type.source = type.via > 0 ? -1 : type.source;
         type.via = type.source > 0 ? node : 0;
     }
-    if (type.kind != RS_TYPE_GRID || w->program->grids.grids[type.grid].name < inside->begin ||
+    if (type.kind != RS_EXTENDED_GRID || w->program->grids.grids[type.grid].name < inside->begin ||
         w->program->grids.grids[type.grid].name >= inside->end)
         return type;
     for (int i = 0; i < count; i++)
-        if (types[i].kind == RS_TYPE_GRID &&
+        if (types[i].kind == RS_EXTENDED_GRID &&
             rs_grid_class(w->found, types[i].class) == rs_grid_class(w->found, type.class)) {
             type.grid = types[i].grid;
             return type;
         }
     rs_grid_keep(w, type, node, "a function, in which it is declared, hands out the address");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* What the caller's variables hold behind a call; those of the function are no more. */
@@ -454,7 +458,7 @@ static rs_extended_type call_function(rs_grid_walk *w, int function, const argum
     rs_extended_type outer_returned = w->returned;
     rs_grid_exits *outer_exits = w->innermost;
     w->returns = (rs_flow){.unreached = true};
-    w->returned = RS_TYPE_OF(RS_TYPE_NEW);
+    w->returned = RS_EXTENDED_OF(RS_EXTENDED_NEW);
     w->innermost = NULL;
     w->walked[function] = true;
     w->calls[w->depth++] = function;
@@ -473,47 +477,44 @@ static rs_extended_type call_function(rs_grid_walk *w, int function, const argum
 /* The result's type is written as it was, so a grid is handed out as void * only. */
 static rs_extended_type check_result(rs_grid_walk *w, rs_extended_type result, int node)
 {
-    CXType type = rs_node_type(w->tree, node);
-    bool rows = type.kind == CXType_Pointer &&
-                rs_kind_is_array(clang_getCanonicalType(clang_getPointeeType(type)).kind);
-    bool fits = result.kind == RS_TYPE_NEW ? !rows : rs_grid_fits(w, type, result);
+    const rs_syntax_type *type = rs_type_of(w->tree, node);
+    bool rows = type->kind == RS_TYPE_POINTER && rs_type_below(type)->kind == RS_TYPE_ARRAY;
+    bool fits = result.kind == RS_EXTENDED_NEW ? !rows : rs_grid_fits(w, type, result);
     if (fits)
         return result;
     rs_grid_keep(w, result, node, "a function that returns no grid returns the address");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
 {
-    CXCursor constructor = clang_getCursorReferenced(w->tree->nodes[node].cursor);
-    if (clang_getCursorKind(constructor) == CXCursor_Constructor ||
-        rs_node_operator(w->tree, node) >= 0) {
+    const rs_syntax_declaration *constructor = w->tree->nodes[node].declaration;
+    if (constructor->is_constructor || rs_node_operator(w->tree, node) >= 0) {
         rs_grid_lose_all(w, node,
                          "a constructor or an operator, which is not followed, gets the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     arguments list = read_arguments(w, node);
     int callee = list.callee >= 0 ? rs_node_inner(w->tree, list.callee) : -1;
-    bool named = callee >= 0 && rs_grid_kind(w, callee) == CXCursor_DeclRefExpr;
+    bool named = callee >= 0 && rs_grid_kind(w, callee) == RS_NODE_REFERENCE;
     char name[64] = "";
     if (list.more) {
         rs_grid_lose_all(w, node, "a call that is not followed gets the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     if (named)
-        rs_grid_spelling(w->tree->nodes[callee].cursor, name);
+        rs_grid_copy_name(w->tree->nodes[callee].name, name);
     else if (callee >= 0)
         rs_grid_keep(w, rs_grid_evaluate(w, list.callee), node, "a function is the address");
-    int function = named ? rs_grid_function(w, w->tree->nodes[callee].cursor) : -1;
-    bool overloaded =
-        named && rs_grid_is_overloaded(w, clang_getCursorReferenced(w->tree->nodes[callee].cursor));
+    int function = named ? rs_grid_function(w, w->tree->nodes[callee].declaration) : -1;
+    bool overloaded = named && rs_grid_is_overloaded(w, w->tree->nodes[callee].declaration);
     if (overloaded || (function >= 0 && is_recursive(w, function))) {
         for (int i = 0; i < list.count; i++)
             rs_grid_keep(w, rs_grid_evaluate(w, list.nodes[i]), node,
                          overloaded
                              ? "a template, or one of several functions of a name, gets the address"
                              : "a recursive call gets the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     if (function >= 0) {
         w->followed[callee] = true;

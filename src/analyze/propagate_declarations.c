@@ -13,29 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_array(CXType type)
-{
-    return type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
-           type.kind == CXType_IncompleteArray;
-}
-
 /* Bytes of an element of each grid, from its declaration. */
 void rs_grid_find_sizes(const rs_grid_walk *w)
 {
     for (int i = 1; i < w->tree->node_count; i++) {
-        enum CXCursorKind kind = w->tree->nodes[i].kind;
-        CXCursor cursor = w->tree->nodes[i].cursor;
-        int grid = kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl
-                       ? rs_grids_at(&w->program->grids, rs_cursor_offset(cursor))
+        int kind = w->tree->nodes[i].is;
+        const rs_syntax_declaration *cursor = w->tree->nodes[i].declaration;
+        int grid = kind == RS_NODE_VARIABLE || kind == RS_NODE_PARAMETER
+                       ? rs_grids_at(&w->program->grids, w->tree->nodes[i].place)
                        : -1;
         if (grid < 0)
             continue;
-        CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-        if (type.kind == CXType_Pointer)
-            type = clang_getCanonicalType(clang_getPointeeType(type));
-        while (is_array(type))
-            type = clang_getCanonicalType(clang_getArrayElementType(type));
-        w->found->sizes[grid] = clang_Type_getSizeOf(type);
+        const rs_syntax_type *type = rs_declared_type(cursor);
+        if (type->kind == RS_TYPE_POINTER)
+            type = rs_type_below(type);
+        while (type->kind == RS_TYPE_ARRAY)
+            type = rs_type_below(type);
+        w->found->sizes[grid] = rs_type_bytes(type);
     }
 }
 
@@ -53,17 +47,17 @@ static int node_at(const rs_tree *tree, size_t offset)
 static void keep_unfollowed(rs_grid_walk *w)
 {
     for (int i = 1; i < w->tree->node_count; i++) {
-        enum CXCursorKind kind = w->tree->nodes[i].kind;
-        if (kind != CXCursor_VarDecl && kind != CXCursor_FieldDecl)
+        int kind = w->tree->nodes[i].is;
+        if (kind != RS_NODE_VARIABLE && kind != RS_NODE_FIELD)
             continue;
-        CXCursor cursor = w->tree->nodes[i].cursor;
-        int grid = rs_grids_at(&w->program->grids, rs_cursor_offset(cursor));
+        const rs_syntax_declaration *cursor = w->tree->nodes[i].declaration;
+        int grid = rs_grids_at(&w->program->grids, w->tree->nodes[i].place);
         char name[64];
         if (grid < 0 || rs_grid_is_followed(cursor))
             continue;
         rs_class_keep(&w->context, grid, i,
-                      kind == CXCursor_FieldDecl ? "%s is a member of a structure"
-                                                 : "%s is not a variable of one call of a function",
+                      kind == RS_NODE_FIELD ? "%s is a member of a structure"
+                                            : "%s is not a variable of one call of a function",
                       rs_grid_name(w->program, grid, name));
         rs_grid_link_add(&w->context, grid, grid);
     }
@@ -74,7 +68,7 @@ static int parameter_at(const rs_grid_walk *w, int function, int number)
 {
     int child = w->tree->nodes[function].first;
     for (; child >= 0; child = w->tree->nodes[child].next)
-        if (rs_grid_kind(w, child) == CXCursor_ParmDecl && number-- == 0)
+        if (rs_grid_kind(w, child) == RS_NODE_PARAMETER && number-- == 0)
             return child;
     return -1;
 }
@@ -105,7 +99,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
     int function = function_at(w->tree, g->name);
     char name[64] = "";
     if (function >= 0)
-        rs_grid_spelling(w->tree->nodes[function].cursor, name);
+        rs_grid_copy_name(w->tree->nodes[function].name, name);
     if (name[0] != '\0' && rs_words_have(w->tree->text, part->begin, part->end, name, strlen(name)))
         return true;
     for (int d = 0; d < g->rank; d++) {
@@ -113,7 +107,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
         size_t at = 0, word, length;
         while (extent != NULL && rs_word_next(extent, strlen(extent), &at, &word, &length)) {
             int declaration = rs_extent_resolve(w->tree, extent + word, length, g->name);
-            if (declaration >= 0 && rs_variable_lasts(w->tree->nodes[declaration].cursor) &&
+            if (declaration >= 0 && rs_variable_lasts(w->tree->nodes[declaration].declaration) &&
                 rs_words_have(w->tree->text, part->begin, part->end, extent + word, length))
                 return true;
         }
@@ -125,7 +119,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
 static int variable_at(const rs_tree *tree, size_t offset)
 {
     for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next)
-        if (tree->nodes[node].kind == CXCursor_VarDecl && tree->nodes[node].begin <= offset &&
+        if (tree->nodes[node].is == RS_NODE_VARIABLE && tree->nodes[node].begin <= offset &&
             offset < tree->nodes[node].end)
             return node;
     return -1;
@@ -142,16 +136,16 @@ static bool may_variable_reach(const rs_grid_walk *w, int variable, int grid)
     if (may_reach(w, part, grid) ||
         rs_words_have(tree->text, part->begin, part->end, tree->text + g->name, g->name_length))
         return true;
-    if (clang_isInvalidDeclaration(part->cursor) == 0)
+    if (!part->declaration->is_invalid)
         return false;
-    rs_grid_spelling(part->cursor, name);
+    rs_grid_copy_name(part->name, name);
     /* Of `int a[N], b[N]` the second one has the words of the first in its part, too. */
     for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next) {
         const rs_node *other = &tree->nodes[node];
-        bool same_words = other->kind == CXCursor_VarDecl && other->begin == part->begin;
+        bool same_words = other->is == RS_NODE_VARIABLE && other->begin == part->begin;
         if (node != variable && !same_words &&
             rs_words_have(tree->text, other->begin, other->end, name, strlen(name)) &&
-            (other->kind != CXCursor_FunctionDecl || may_reach(w, other, grid)))
+            (other->is != RS_NODE_FUNCTION || may_reach(w, other, grid)))
             return true;
     }
     return name[0] == '\0';
@@ -177,15 +171,14 @@ static void keep_misread(rs_grid_walk *w)
     }
 }
 
-bool rs_grid_is_overloaded(const rs_grid_walk *w, CXCursor function)
+bool rs_grid_is_overloaded(const rs_grid_walk *w, const rs_syntax_declaration *function)
 {
     char name[64], other[64];
-    rs_grid_spelling(function, name);
+    rs_grid_copy_name(function->name, name);
     for (int i = 0; i < w->function_count && name[0] != '\0'; i++) {
-        CXCursor declared = w->tree->nodes[w->functions[i]].cursor;
-        rs_grid_spelling(declared, other);
-        if (strcmp(name, other) == 0 && clang_equalCursors(clang_getCanonicalCursor(declared),
-                                                           clang_getCanonicalCursor(function)) == 0)
+        const rs_syntax_declaration *declared = w->tree->nodes[w->functions[i]].declaration;
+        rs_grid_copy_name(declared->name, other);
+        if (strcmp(name, other) == 0 && declared != function)
             return true;
     }
     return false;
@@ -202,10 +195,10 @@ static bool is_named_before_body(const rs_grid_walk *w, int parameter, const rs_
 }
 
 /* Whether a header that stays declares a function of this name, with the type that it has now. */
-static bool is_declared_in_header(const rs_grid_walk *w, CXCursor function)
+static bool is_declared_in_header(const rs_grid_walk *w, const rs_syntax_declaration *function)
 {
     char name[64], call[70];
-    rs_grid_spelling(function, name);
+    rs_grid_copy_name(function->name, name);
     snprintf(call, sizeof call, " %s ( ", name);
     return w->program->declared != NULL && name[0] != '\0' &&
            strstr(w->program->declared, call) != NULL;
@@ -217,12 +210,14 @@ static void keep_by_types(rs_grid_walk *w)
     const rs_tree *tree = w->tree;
     for (int i = 1; i < tree->node_count; i++) {
         char name[64];
-        int grid = tree->nodes[i].kind == CXCursor_ParmDecl
-                       ? rs_grid_of_key(w, rs_grid_key(tree->nodes[i].cursor))
+        int grid = tree->nodes[i].is == RS_NODE_PARAMETER
+                       ? rs_grid_of_key(w, tree->nodes[i].place + 1)
                        : -1;
         if (grid < 0)
             continue;
-        CXCursor function = clang_getCursorSemanticParent(tree->nodes[i].cursor);
+        const rs_syntax_declaration *function = tree->nodes[i].declaration->parent;
+        if (function == NULL)
+            function = &rs_declared_none; /* of a pointer to functions */
         const char *reason = NULL;
         if (is_named_before_body(w, i, &w->program->grids.grids[grid]))
             reason = "%s is used before the body of its function";
@@ -263,7 +258,7 @@ static void keep_in_pragmas(rs_grid_walk *w)
 /* A parameter of a function with a body is written as a grid in another declaration, too. */
 static void join_parameter(rs_grid_walk *w, int grid, int function, int other)
 {
-    int declared = other < 0 ? -1 : rs_grid_of_key(w, rs_grid_key(w->tree->nodes[other].cursor));
+    int declared = other < 0 ? -1 : rs_grid_of_key(w, w->tree->nodes[other].place + 1);
     bool same = declared >= 0 &&
                 w->program->grids.grids[declared].rank == w->program->grids.grids[grid].rank;
     for (int i = 0, count = w->found->link_count; i < count; i++) {
@@ -285,14 +280,13 @@ static void join_declarations(rs_grid_walk *w)
     for (int i = 0; i < w->function_count; i++) {
         int f = w->functions[i];
         bool defined = rs_grid_body(tree, f) >= 0;
-        CXCursor canonical = clang_getCanonicalCursor(tree->nodes[f].cursor);
+        const rs_syntax_declaration *canonical = tree->nodes[f].declaration;
         for (int k = 0; k < w->function_count && defined; k++) {
             int o = w->functions[k];
-            if (o == f ||
-                clang_equalCursors(clang_getCanonicalCursor(tree->nodes[o].cursor), canonical) == 0)
+            if (o == f || tree->nodes[o].declaration != canonical)
                 continue;
             for (int p = 0, own; (own = parameter_at(w, f, p)) >= 0; p++) {
-                int grid = rs_grid_of_key(w, rs_grid_key(tree->nodes[own].cursor));
+                int grid = rs_grid_of_key(w, tree->nodes[own].place + 1);
                 if (grid >= 0)
                     join_parameter(w, grid, o, parameter_at(w, o, p));
             }
@@ -308,8 +302,7 @@ static bool is_told_twice(const rs_grid_walk *w, int grid)
     if (g->extents[0] != NULL || w->found->outer[grid] == NULL || w->found->outside[grid])
         return false;
     for (int i = 1; i < w->tree->node_count; i++)
-        if (w->tree->nodes[i].kind == CXCursor_ParmDecl &&
-            rs_cursor_offset(w->tree->nodes[i].cursor) == g->name)
+        if (w->tree->nodes[i].is == RS_NODE_PARAMETER && w->tree->nodes[i].place == g->name)
             return true;
     return false;
 }

@@ -3,26 +3,23 @@
 #include "analyze/propagate_walk.h"
 #include "source/query.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum CXCursorKind rs_grid_kind(const rs_grid_walk *w, int node)
+int rs_grid_kind(const rs_grid_walk *w, int node)
 {
-    return w->tree->nodes[node].kind;
+    return w->tree->nodes[node].is;
 }
 
 bool rs_grid_is_pointer(const rs_tree *tree, int node)
 {
-    return rs_node_is_pointer(tree, node) || rs_node_type(tree, node).kind == CXType_VariableArray;
+    return rs_type_is_address(rs_type_of(tree, node));
 }
 
-void rs_grid_spelling(CXCursor cursor, char name[64])
+void rs_grid_copy_name(const char *text, char name[64])
 {
-    CXString spelling = clang_getCursorSpelling(cursor);
-    const char *text = clang_getCString(spelling);
-    strncpy(name, text != NULL ? text : "", 63);
-    name[63] = '\0';
-    clang_disposeString(spelling);
+    snprintf(name, 64, "%s", text);
 }
 
 /* ---- accesses ---- */
@@ -62,7 +59,7 @@ static rs_extended_type subscripts(rs_grid_walk *w, int node, int *count, bool *
 {
     *count = 0;
     *bracketed = true;
-    while (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr) {
+    while (rs_grid_kind(w, node) == RS_NODE_SUBSCRIPT) {
         int index = rs_node_child(w->tree, node, 1);
         rs_grid_keep(w, rs_grid_evaluate(w, index), index, "a subscript is the address");
         (*count)++;
@@ -76,14 +73,14 @@ static rs_extended_type subscripts(rs_grid_walk *w, int node, int *count, bool *
 static bool is_declared_grid(rs_grid_walk *w, int node, rs_extended_type base)
 {
     uint64_t key = 0;
-    while (rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr)
+    while (rs_grid_kind(w, node) == RS_NODE_SUBSCRIPT)
         node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
-    if (rs_grid_kind(w, node) == CXCursor_DeclRefExpr)
+    if (rs_grid_kind(w, node) == RS_NODE_REFERENCE)
         return rs_grid_locate(w, node, &key) && rs_grid_of_key(w, key) >= 0;
     const rs_grid *grid = &w->program->grids.grids[base.grid];
-    return clang_isExpression(rs_grid_kind(w, node)) && grid->name_length == 0 &&
+    return w->tree->nodes[node].group == RS_NODES_EXPRESS && grid->name_length == 0 &&
            w->tree->nodes[node].begin < grid->name && grid->name < w->tree->nodes[node].end &&
-           rs_grid_kind(w, node) != CXCursor_CallExpr;
+           rs_grid_kind(w, node) != RS_NODE_CALL;
 }
 
 rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
@@ -91,14 +88,14 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
     int count;
     bool bracketed;
     rs_extended_type base = subscripts(w, node, &count, &bracketed);
-    if (base.kind != RS_TYPE_GRID) {
+    if (base.kind != RS_EXTENDED_GRID) {
         rs_grid_keep(w, base, node, "a subscript is put to the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     if (!w->program->grids.grids[base.grid].flat && !is_declared_grid(w, node, base))
         rs_grid_keep(w, base, node, "an access by what is declared as no grid");
     bool whole = count == rs_grid_subscripts(&w->program->grids.grids[base.grid]);
-    if (whole && clang_Type_getSizeOf(rs_node_type(w->tree, node)) != w->found->sizes[base.grid])
+    if (whole && rs_type_bytes(rs_type_of(w->tree, node)) != w->found->sizes[base.grid])
         rs_grid_keep(w, base, node, "an access to elements of another size");
     if (!bracketed)
         rs_grid_keep(w, base, node, "a subscript is not written in brackets");
@@ -106,7 +103,7 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
         record(w, node, base);
     else
         rs_grid_keep(w, base, node, "not all subscripts are given");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* ---- operators ---- */
@@ -116,20 +113,21 @@ static rs_extended_type evaluate_address(rs_grid_walk *w, int node)
     int operand = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
     uint64_t key = 0;
     if (operand < 0)
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    if (rs_grid_kind(w, operand) == CXCursor_ArraySubscriptExpr) {
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    if (rs_grid_kind(w, operand) == RS_NODE_SUBSCRIPT) {
         int count;
         bool bracketed;
         rs_extended_type base = subscripts(w, operand, &count, &bracketed);
         rs_grid_keep(w, base, node, "the address of a part");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     rs_grid_notice_change(w, operand, node);
     if (!rs_grid_is_pointer(w->tree, operand) || !rs_grid_locate(w, operand, &key)) {
         rs_grid_keep(w, rs_grid_evaluate(w, operand), node, "the address of a part");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
-    return (rs_extended_type){.kind = RS_TYPE_REFERENCE, .class = -1, .grid = -1, .target = key};
+    return (rs_extended_type){
+        .kind = RS_EXTENDED_REFERENCE, .class = -1, .grid = -1, .target = key};
 }
 
 static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
@@ -139,10 +137,10 @@ static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
         return evaluate_address(w, node);
     if (rs_node_is_prefix(w->tree, node, "*") && rs_grid_is_pointer(w->tree, node) &&
         rs_grid_locate(w, node, &key))
-        return rs_grid_read(w, key, rs_node_type(w->tree, node), node);
+        return rs_grid_read(w, key, rs_type_of(w->tree, node), node);
     int operand = rs_node_child(w->tree, node, 0);
     rs_extended_type type =
-        operand >= 0 ? rs_grid_evaluate(w, operand) : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        operand >= 0 ? rs_grid_evaluate(w, operand) : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     if (rs_node_is_step(w->tree, node)) {
         rs_grid_keep(w, type, node, "arithmetic moves a pointer");
         rs_grid_notice_change(w, rs_node_inner(w->tree, operand), node);
@@ -151,7 +149,7 @@ static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
     } else if (!rs_node_is_prefix(w->tree, node, "!")) {
         rs_grid_keep(w, type, node, "an operator is applied to the address");
     }
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* What only one way through an expression does: what was known before it holds as well. */
@@ -181,7 +179,7 @@ static rs_extended_type evaluate_assignment(rs_grid_walk *w, int node, int left,
     rs_grid_keep(w, rs_grid_evaluate(w, left), node, "something is stored in the address");
     rs_grid_keep(w, type, node, "what is no pointer gets the address");
     rs_grid_notice_change(w, rs_node_inner(w->tree, left), node);
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* Comparisons change nothing; p2 + t of table 6.1, and every other operator, lose the address. */
@@ -193,14 +191,14 @@ static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (right < 0) {
         rs_grid_lose_all(w, node, "an operator that is not followed has the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     if (rs_node_is_binary(tree, node, "="))
         return evaluate_assignment(w, node, left, right);
     rs_extended_type a = rs_grid_evaluate(w, left);
     if (is_one_of(w, node, logical, sizeof logical / sizeof logical[0])) {
         evaluate_sometimes(w, node, right);
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     rs_extended_type b = rs_grid_evaluate(w, right);
     if (rs_node_is_binary(tree, node, ","))
@@ -209,7 +207,7 @@ static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
         rs_grid_keep(w, a, node, "arithmetic on the address");
         rs_grid_keep(w, b, node, "arithmetic on the address");
     }
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 static rs_extended_type evaluate_compound(rs_grid_walk *w, int node)
@@ -221,16 +219,16 @@ static rs_extended_type evaluate_compound(rs_grid_walk *w, int node)
         rs_grid_keep(w, rs_grid_evaluate(w, left), node, "arithmetic moves a pointer");
         rs_grid_notice_change(w, rs_node_inner(w->tree, left), node);
     }
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* New memory that may be what is chosen has another name then. */
 static rs_extended_type choose_from(rs_grid_walk *w, rs_extended_type type, int node)
 {
-    if (type.kind != RS_TYPE_NEW || type.target == 0)
+    if (type.kind != RS_EXTENDED_NEW || type.target == 0)
         return type;
     rs_grid_keep(w, type, node, "");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 static rs_extended_type evaluate_choice(rs_grid_walk *w, int node)
@@ -238,7 +236,7 @@ static rs_extended_type evaluate_choice(rs_grid_walk *w, int node)
     int yes = rs_node_child(w->tree, node, 1), no = rs_node_child(w->tree, node, 2);
     if (no < 0) {
         rs_grid_lose_all(w, node, "a choice that is not followed has the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
     rs_flow before;
@@ -277,13 +275,13 @@ static int grid_that_gets(const rs_grid_walk *w, int node)
         parent = tree->nodes[parent].parent;
     if (parent < 0)
         return -1;
-    if (rs_grid_kind(w, parent) == CXCursor_VarDecl)
-        return rs_grid_of_key(w, rs_grid_key(tree->nodes[parent].cursor));
+    if (rs_grid_kind(w, parent) == RS_NODE_VARIABLE)
+        return rs_grid_of_key(w, tree->nodes[parent].place + 1);
     int left = rs_node_inner(tree, rs_node_child(tree, parent, 0));
-    if (rs_grid_kind(w, parent) != CXCursor_BinaryOperator ||
-        !rs_node_is_binary(tree, parent, "=") || rs_grid_kind(w, left) != CXCursor_DeclRefExpr)
+    if (rs_grid_kind(w, parent) != RS_NODE_BINARY || !rs_node_is_binary(tree, parent, "=") ||
+        rs_grid_kind(w, left) != RS_NODE_REFERENCE)
         return -1;
-    return rs_grid_of_key(w, rs_grid_key(clang_getCursorReferenced(tree->nodes[left].cursor)));
+    return rs_grid_of_key(w, rs_grid_key(tree->nodes[left].declaration));
 }
 
 static bool is_returned(const rs_grid_walk *w, int node)
@@ -291,7 +289,7 @@ static bool is_returned(const rs_grid_walk *w, int node)
     int parent = w->tree->nodes[node].parent;
     while (parent >= 0 && rs_node_inner(w->tree, parent) == rs_node_inner(w->tree, node))
         parent = w->tree->nodes[parent].parent;
-    return parent >= 0 && rs_grid_kind(w, parent) == CXCursor_ReturnStmt;
+    return parent >= 0 && rs_grid_kind(w, parent) == RS_NODE_RETURN;
 }
 
 /* New memory becomes what a cast says: it is written with the grid that gets it. */
@@ -315,32 +313,32 @@ static bool cast_grid(rs_grid_walk *w, int cast, bool rows, rs_extended_type *ty
     return true;
 }
 
-static void find_size_of_cast(const rs_grid_walk *w, int cast, CXType type)
+static void find_size_of_cast(const rs_grid_walk *w, int cast, const rs_syntax_type *type)
 {
-    while (rs_kind_is_array(type.kind))
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
-    w->found->sizes[cast] = clang_Type_getSizeOf(type);
+    while (type->kind == RS_TYPE_ARRAY)
+        type = rs_type_below(type);
+    w->found->sizes[cast] = rs_type_bytes(type);
 }
 
 static rs_extended_type convert(rs_grid_walk *w, int node, int operand, rs_extended_type type)
 {
-    CXType to = rs_node_type(w->tree, node);
-    if (to.kind == CXType_Void)
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    bool pointer = to.kind == CXType_Pointer;
-    CXType target = pointer ? clang_getCanonicalType(clang_getPointeeType(to)) : to;
-    bool rows = pointer && rs_kind_is_array(target.kind);
+    const rs_syntax_type *to = rs_type_of(w->tree, node);
+    if (to->kind == RS_TYPE_VOID)
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    bool pointer = to->kind == RS_TYPE_POINTER;
+    const rs_syntax_type *target = pointer ? rs_type_below(to) : to;
+    bool rows = pointer && target->kind == RS_TYPE_ARRAY;
     int cast = rows ? grid_of_cast(w, node, operand) : -1;
     if (cast >= 0)
         find_size_of_cast(w, cast, target);
-    bool followed = type.kind == RS_TYPE_NEW ? pointer && cast_new(w, cast, rows, node)
-                                             : rs_grid_fits(w, to, type);
-    if (!followed && type.kind == RS_TYPE_GRID)
+    bool followed = type.kind == RS_EXTENDED_NEW ? pointer && cast_new(w, cast, rows, node)
+                                                 : rs_grid_fits(w, to, type);
+    if (!followed && type.kind == RS_EXTENDED_GRID)
         followed = cast_grid(w, cast, rows, &type);
     if (followed)
         return type;
     rs_grid_keep(w, type, node, "a cast loses the extents");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
@@ -349,8 +347,8 @@ static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
         if (child != operand)
             rs_grid_lose_all(w, child, "a type has the address");
-    if (operand < 0 || !clang_isExpression(rs_grid_kind(w, operand)))
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    if (operand < 0 || w->tree->nodes[operand].group != RS_NODES_EXPRESS)
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     return convert(w, node, operand, rs_grid_evaluate(w, operand));
 }
 
@@ -361,13 +359,13 @@ static int measured_grid(rs_grid_walk *w, int node, int *depth)
 {
     uint64_t key = 0;
     node = rs_node_inner(w->tree, node);
-    for (*depth = 0; node >= 0 && rs_grid_kind(w, node) != CXCursor_DeclRefExpr; (*depth)++) {
+    for (*depth = 0; node >= 0 && rs_grid_kind(w, node) != RS_NODE_REFERENCE; (*depth)++) {
         int index = rs_node_inner(w->tree, rs_node_child(w->tree, node, 1));
-        bool element = rs_grid_kind(w, node) == CXCursor_ArraySubscriptExpr &&
-                       (rs_grid_kind(w, index) == CXCursor_IntegerLiteral ||
-                        rs_grid_kind(w, index) == CXCursor_DeclRefExpr);
-        bool target = rs_grid_kind(w, node) == CXCursor_UnaryOperator &&
-                      rs_node_is_prefix(w->tree, node, "*");
+        bool element = rs_grid_kind(w, node) == RS_NODE_SUBSCRIPT &&
+                       (rs_grid_kind(w, index) == RS_NODE_INTEGER ||
+                        rs_grid_kind(w, index) == RS_NODE_REFERENCE);
+        bool target =
+            rs_grid_kind(w, node) == RS_NODE_UNARY && rs_node_is_prefix(w->tree, node, "*");
         if (!element && !target)
             return -1;
         node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
@@ -411,7 +409,7 @@ static void keep_measured(rs_grid_walk *w, int node)
 {
     for (int i = node + 1; i < w->tree->node_count && w->tree->nodes[i].parent >= node; i++) {
         uint64_t key = 0;
-        if (rs_grid_kind(w, i) != CXCursor_DeclRefExpr || !rs_grid_locate(w, i, &key))
+        if (rs_grid_kind(w, i) != RS_NODE_REFERENCE || !rs_grid_locate(w, i, &key))
             continue;
         int grid = rs_grid_of_key(w, key);
         char name[64];
@@ -445,13 +443,13 @@ static void evaluate_size(rs_grid_walk *w, int node)
 static rs_extended_type evaluate_parts(rs_grid_walk *w, int node)
 {
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next) {
-        if (clang_isExpression(rs_grid_kind(w, child)))
+        if (w->tree->nodes[child].group == RS_NODES_EXPRESS)
             rs_grid_keep(w, rs_grid_evaluate(w, child), node,
                          "an expression that is not followed has the address");
         else
             rs_grid_lose_all(w, child, "an expression that is not followed has the address");
     }
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* An implicit conversion is what it converts. */
@@ -468,7 +466,7 @@ static rs_extended_type evaluate_unexposed(rs_grid_walk *w, int node)
     if (!changes)
         return evaluate_parts(w, node);
     rs_grid_lose_all(w, node, "an expression that is not followed has the address");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* Structures and arrays that begin with addresses. */
@@ -477,58 +475,57 @@ static rs_extended_type evaluate_list(rs_grid_walk *w, int node)
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
         rs_grid_keep(w, rs_grid_evaluate(w, child), node,
                      "a list of values, which is not followed, gets the address");
-    return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 static rs_extended_type evaluate_name(rs_grid_walk *w, int node)
 {
     uint64_t key = 0;
     if (!rs_grid_is_pointer(w->tree, node) || !rs_grid_locate(w, node, &key))
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    return rs_grid_read(w, key, rs_node_type(w->tree, node), node);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return rs_grid_read(w, key, rs_type_of(w->tree, node), node);
 }
 
 /* The table of the forms that are followed; every other one loses all that it names. */
 rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
 {
     if (node < 0 || w->context.no_memory || !rs_grid_step(w, node))
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     switch ((int)rs_grid_kind(w, node)) {
-    case CXCursor_DeclRefExpr:
+    case RS_NODE_REFERENCE:
         return evaluate_name(w, node);
-    case CXCursor_ParenExpr:
+    case RS_NODE_PAREN:
         return rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
-    case CXCursor_UnexposedExpr:
+    case RS_NODE_IMPLICIT:
         return evaluate_unexposed(w, node);
-    case CXCursor_MemberRefExpr:
+    case RS_NODE_MEMBER:
         return evaluate_parts(w, node);
-    case CXCursor_InitListExpr:
+    case RS_NODE_LIST:
         return evaluate_list(w, node);
-    case CXCursor_ArraySubscriptExpr:
+    case RS_NODE_SUBSCRIPT:
         return rs_grid_subscript(w, node);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return evaluate_unary(w, node);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return evaluate_binary(w, node);
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_ASSIGN:
         return evaluate_compound(w, node);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return evaluate_choice(w, node);
-    case CXCursor_CStyleCastExpr:
-    case CXCursor_CXXStaticCastExpr:
-    case CXCursor_CXXReinterpretCastExpr:
+    case RS_NODE_CAST:
+    case RS_NODE_STATIC_CAST:
+    case RS_NODE_REINTERPRET_CAST:
         return evaluate_cast(w, node);
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return rs_grid_call(w, node);
-    case CXCursor_UnaryExpr:
+    case RS_NODE_SIZEOF:
         evaluate_size(w, node);
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
-    case CXCursor_IntegerLiteral:
-    case CXCursor_GNUNullExpr:
-    case CXCursor_CXXNullPtrLiteralExpr:
-        return RS_TYPE_OF(RS_TYPE_NEW); /* no memory that there was before */
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    case RS_NODE_INTEGER:
+    case RS_NODE_NULL_POINTER:
+        return RS_EXTENDED_OF(RS_EXTENDED_NEW); /* no memory that there was before */
     default:
         rs_grid_lose_all(w, node, "a construct that is not followed has the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
 }

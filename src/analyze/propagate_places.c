@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t rs_grid_key(CXCursor cursor)
+uint64_t rs_grid_key(const rs_syntax_declaration *declared)
 {
-    return (uint64_t)rs_cursor_offset(cursor) + 1;
+    return (uint64_t)declared->place + 1;
 }
 
 int rs_grid_of_key(const rs_grid_walk *w, uint64_t key)
@@ -30,60 +30,54 @@ void rs_grid_keep(rs_grid_walk *w, rs_extended_type type, int node, const char *
     rs_type_lose(&w->context, &w->flow, type, node, what);
 }
 
-bool rs_grid_is_followed(CXCursor declared)
+bool rs_grid_is_followed(const rs_syntax_declaration *declared)
 {
-    enum CXCursorKind kind = clang_getCursorKind(declared);
-    return (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) &&
-           !rs_variable_lasts(declared) &&
-           (kind == CXCursor_ParmDecl
-                ? !rs_kind_is_reference(clang_getCanonicalType(clang_getCursorType(declared)).kind)
-                : clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Pointer);
+    const rs_syntax_type *type = rs_declared_type(declared);
+    return rs_is_declared(declared, RS_DECLARATION_PARAMETER)
+               ? type->kind != RS_TYPE_REFERENCE
+               : rs_is_declared(declared, RS_DECLARATION_VARIABLE) &&
+                     !rs_variable_lasts(declared) && type->kind == RS_TYPE_POINTER;
 }
 
 /* ---- types of C ---- */
 
-static CXType pointee(CXType type)
-{
-    return clang_getCanonicalType(clang_getPointeeType(type));
-}
-
 /* A pointer to a pointer to no rows, or void *: through it a pointer is read and written whole. */
-static bool holds_reference(CXType type)
+static bool holds_reference(const rs_syntax_type *type)
 {
-    if (type.kind != CXType_Pointer)
+    if (type->kind != RS_TYPE_POINTER)
         return false;
-    CXType to = pointee(type);
-    return to.kind == CXType_Void ||
-           (to.kind == CXType_Pointer && !rs_kind_is_array(pointee(to).kind));
+    const rs_syntax_type *to = rs_type_below(type);
+    return to->kind == RS_TYPE_VOID ||
+           (to->kind == RS_TYPE_POINTER && rs_type_below(to)->kind != RS_TYPE_ARRAY);
 }
 
-bool rs_grid_fits(const rs_grid_walk *w, CXType type, rs_extended_type value)
+bool rs_grid_fits(const rs_grid_walk *w, const rs_syntax_type *type, rs_extended_type value)
 {
-    type = clang_getCanonicalType(type);
-    if (value.kind == RS_TYPE_REFERENCE)
+    if (value.kind == RS_EXTENDED_REFERENCE)
         return holds_reference(type);
-    if (value.kind != RS_TYPE_GRID)
+    if (value.kind != RS_EXTENDED_GRID)
         return true;
     bool flat = w->program->grids.grids[value.grid].flat;
-    return type.kind == CXType_Pointer &&
-           (pointee(type).kind == CXType_Void || (flat && !rs_kind_is_array(pointee(type).kind)));
+    return type->kind == RS_TYPE_POINTER && (rs_type_below(type)->kind == RS_TYPE_VOID ||
+                                             (flat && rs_type_below(type)->kind != RS_TYPE_ARRAY));
 }
 
 /* ---- reading ---- */
 
-rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, CXType pointer, int node)
+rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, const rs_syntax_type *pointer,
+                              int node)
 {
     rs_extended_type type = rs_flow_get(&w->flow, key);
     if (rs_flow_has_escaped(&w->context, key)) {
         rs_grid_keep(w, type, node, "a variable whose address is not followed has the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
-    if (type.kind != RS_TYPE_NEW || rs_grid_of_key(w, key) >= 0)
+    if (type.kind != RS_EXTENDED_NEW || rs_grid_of_key(w, key) >= 0)
         return type;
     /* New memory that a variable has which is no grid: it can be accessed by that name too. */
-    bool bytes = pointer.kind == CXType_Pointer && pointee(pointer).kind == CXType_Void;
+    bool bytes = pointer->kind == RS_TYPE_POINTER && rs_type_below(pointer)->kind == RS_TYPE_VOID;
     type.target = key;
-    return bytes ? type : RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+    return bytes ? type : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
 }
 
 /* ---- storing ---- */
@@ -104,7 +98,7 @@ static void compare_extents(rs_grid_walk *w, int grid, rs_extended_type type, in
 void rs_grid_set(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
 {
     int grid = rs_grid_of_key(w, key);
-    if (grid >= 0 && type.kind == RS_TYPE_GRID)
+    if (grid >= 0 && type.kind == RS_EXTENDED_GRID)
         rs_grid_link_add(&w->context, grid, type.class);
     rs_flow_set(&w->context, &w->flow, key, type);
     if (!rs_flow_has_escaped(&w->context, key))
@@ -122,9 +116,9 @@ static rs_extended_type name_new(rs_grid_walk *w, int grid, rs_extended_type typ
     if (grid >= 0 && type.source != 0)
         rs_grid_record(w, (rs_grid_copy){type.source, grid, grid, true, type.via});
     if (grid >= 0)
-        type = (rs_extended_type){.kind = RS_TYPE_GRID, .class = grid, .grid = grid};
+        type = (rs_extended_type){.kind = RS_EXTENDED_GRID, .class = grid, .grid = grid};
     else if (before != 0)
-        type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     if (before != 0)
         rs_flow_set(&w->context, &w->flow, before, type);
     return type;
@@ -134,9 +128,9 @@ void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int no
 {
     int grid = rs_grid_of_key(w, key);
     char name[64];
-    if (type.kind == RS_TYPE_NEW) {
+    if (type.kind == RS_EXTENDED_NEW) {
         type = name_new(w, grid, type);
-    } else if (grid >= 0 && type.kind == RS_TYPE_GRID) {
+    } else if (grid >= 0 && type.kind == RS_EXTENDED_GRID) {
         compare_extents(w, grid, type, node);
         type.grid = grid;
     } else if (grid >= 0) {
@@ -162,11 +156,11 @@ static size_t before_word(const char *text, size_t at)
 }
 
 /* The grid that is named in `typeof(name)` right before a variable; -1 for none. */
-static int grid_of_typeof(const rs_grid_walk *w, CXCursor declared)
+static int grid_of_typeof(const rs_grid_walk *w, const rs_syntax_declaration *declared)
 {
     static const char *const words[] = {"typeof", "__typeof__", "__typeof"};
     const char *text = w->tree->text;
-    size_t offset = rs_cursor_offset(declared), close = before_blanks(text, offset);
+    size_t offset = declared->place, close = before_blanks(text, offset);
     if (close == 0 || text[close - 1] != ')')
         return -1;
     size_t name = before_word(text, before_blanks(text, close - 1));
@@ -180,30 +174,31 @@ static int grid_of_typeof(const rs_grid_walk *w, CXCursor declared)
         if (!rs_word_equals(text, word, end - word, words[i]))
             continue;
         int found = rs_extent_resolve(w->tree, text + name, length, offset);
-        int grid = found < 0 ? -1 : rs_grid_of_key(w, rs_grid_key(w->tree->nodes[found].cursor));
+        int grid = found < 0 ? -1 : rs_grid_of_key(w, w->tree->nodes[found].place + 1);
         return grid >= 0 && !w->program->grids.grids[grid].flat ? grid : -1;
     }
     return -1;
 }
 
-bool rs_grid_is_alike(const rs_grid_walk *w, CXCursor declared)
+bool rs_grid_is_alike(const rs_grid_walk *w, const rs_syntax_declaration *declared)
 {
     return rs_grid_is_followed(declared) && rs_grid_of_key(w, rs_grid_key(declared)) < 0 &&
            grid_of_typeof(w, declared) >= 0;
 }
 
 /* A variable that has the type of a grid's pointer is one, or none is: false for other values. */
-static bool set_alike(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node)
+static bool set_alike(rs_grid_walk *w, const rs_syntax_declaration *declared, rs_extended_type type,
+                      int node)
 {
     int grid = grid_of_typeof(w, declared);
     char name[64];
-    if (type.kind == RS_TYPE_GRID) {
+    if (type.kind == RS_EXTENDED_GRID) {
         compare_extents(w, grid, type, node);
         rs_grid_link_add(&w->context, grid, type.class);
         rs_grid_set(w, rs_grid_key(declared), type, node);
         return true;
     }
-    if (type.kind == RS_TYPE_NEW && type.source == 0 && type.target == 0)
+    if (type.kind == RS_EXTENDED_NEW && type.source == 0 && type.target == 0)
         return false;
     rs_class_keep(&w->context, grid, node, "memory that is no grid gets a name with the type of %s",
                   rs_grid_name(w->program, grid, name));
@@ -211,19 +206,20 @@ static bool set_alike(rs_grid_walk *w, CXCursor declared, rs_extended_type type,
     return false;
 }
 
-void rs_grid_initialize(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node)
+void rs_grid_initialize(rs_grid_walk *w, const rs_syntax_declaration *declared,
+                        rs_extended_type type, int node)
 {
     uint64_t key = rs_grid_key(declared);
     bool followed = rs_grid_is_followed(declared);
     if (rs_grid_is_alike(w, declared) && set_alike(w, declared, type, node))
         return;
     if (!followed ||
-        (rs_grid_of_key(w, key) < 0 && !rs_grid_fits(w, clang_getCursorType(declared), type))) {
+        (rs_grid_of_key(w, key) < 0 && !rs_grid_fits(w, rs_declared_type(declared), type))) {
         char what[128], name[64];
-        rs_grid_spelling(declared, name);
+        rs_grid_copy_name(declared->name, name);
         snprintf(what, sizeof what, "%s, which is not followed as a grid, gets the address", name);
         rs_grid_keep(w, type, node, what);
-        type = RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     if (followed)
         rs_grid_assign(w, key, type, node);
@@ -234,19 +230,19 @@ bool rs_grid_locate(rs_grid_walk *w, int node, uint64_t *key)
     node = rs_node_inner(w->tree, node);
     if (node < 0)
         return false;
-    if (rs_grid_kind(w, node) == CXCursor_DeclRefExpr) {
-        CXCursor declared = clang_getCursorReferenced(w->tree->nodes[node].cursor);
-        if (clang_Cursor_isNull(declared) || !rs_grid_is_followed(declared))
+    if (rs_grid_kind(w, node) == RS_NODE_REFERENCE) {
+        const rs_syntax_declaration *declared = w->tree->nodes[node].declaration;
+        if (!rs_grid_is_followed(declared))
             return false;
         *key = rs_grid_key(declared);
         return true;
     }
-    if (rs_grid_kind(w, node) != CXCursor_UnaryOperator || !rs_node_is_prefix(w->tree, node, "*"))
+    if (rs_grid_kind(w, node) != RS_NODE_UNARY || !rs_node_is_prefix(w->tree, node, "*"))
         return false;
     rs_extended_type pointer = rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
-    CXType type = rs_node_type(w->tree, node);
-    bool whole = pointer.kind == RS_TYPE_REFERENCE && type.kind == CXType_Pointer &&
-                 !rs_kind_is_array(pointee(type).kind);
+    const rs_syntax_type *type = rs_type_of(w->tree, node);
+    bool whole = pointer.kind == RS_EXTENDED_REFERENCE && type->kind == RS_TYPE_POINTER &&
+                 rs_type_below(type)->kind != RS_TYPE_ARRAY;
     if (!whole)
         rs_grid_keep(w, pointer, node, "a place that is not followed is behind the address");
     *key = pointer.target;
@@ -261,13 +257,13 @@ rs_extended_type rs_grid_store(rs_grid_walk *w, int target, rs_extended_type typ
         rs_extended_type before = rs_grid_evaluate(w, target);
         rs_grid_keep(w, before, node, "a place that is not followed may change the address");
         rs_grid_keep(w, type, node, "a place that is not followed gets the address");
-        return RS_TYPE_OF(RS_TYPE_UNTRANSFORMED);
+        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
-    if (rs_grid_kind(w, inner) == CXCursor_DeclRefExpr)
-        rs_grid_initialize(w, clang_getCursorReferenced(w->tree->nodes[inner].cursor), type, node);
+    if (rs_grid_kind(w, inner) == RS_NODE_REFERENCE)
+        rs_grid_initialize(w, w->tree->nodes[inner].declaration, type, node);
     else
         rs_grid_assign(w, key, type, node);
-    return rs_grid_read(w, key, rs_node_type(w->tree, target), node);
+    return rs_grid_read(w, key, rs_type_of(w->tree, target), node);
 }
 
 /* ---- extents ---- */
@@ -289,22 +285,21 @@ static bool is_live(const rs_grid_walk *w, const rs_grid *grid, int node)
 
 /* Whether a name of a grid's extents may be a variable; another one may have the same name. */
 static bool may_mean(const rs_grid_walk *w, const char *name, size_t length, const rs_grid *grid,
-                     CXCursor declared)
+                     const rs_syntax_declaration *declared)
 {
     int found = rs_extent_resolve(w->tree, name, length, grid->name);
-    return found < 0 || clang_Cursor_isNull(declared) ||
-           clang_equalCursors(clang_getCanonicalCursor(w->tree->nodes[found].cursor),
-                              clang_getCanonicalCursor(declared)) != 0;
+    return found < 0 || declared == &rs_declared_none ||
+           w->tree->nodes[found].declaration == declared;
 }
 
 /* Extents are read again at each access, so their variables stay as they are. */
 void rs_grid_notice_change(rs_grid_walk *w, int target, int node)
 {
-    if (target < 0 || rs_grid_kind(w, target) != CXCursor_DeclRefExpr)
+    if (target < 0 || rs_grid_kind(w, target) != RS_NODE_REFERENCE)
         return;
     char name[64];
-    CXCursor declared = clang_getCursorReferenced(w->tree->nodes[target].cursor);
-    rs_grid_spelling(w->tree->nodes[target].cursor, name);
+    const rs_syntax_declaration *declared = w->tree->nodes[target].declaration;
+    rs_grid_copy_name(w->tree->nodes[target].name, name);
     for (int g = 0; g < w->program->grids.count; g++) {
         const rs_grid *grid = &w->program->grids.grids[g];
         if (!is_live(w, grid, node))
@@ -326,9 +321,8 @@ void rs_grid_notice_change(rs_grid_walk *w, int target, int node)
 
 static void lose_name(rs_grid_walk *w, int node, const char *what)
 {
-    CXCursor declared = clang_getCursorReferenced(w->tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(declared) || !rs_grid_is_followed(declared) ||
-        (!rs_grid_is_pointer(w->tree, node)))
+    const rs_syntax_declaration *declared = w->tree->nodes[node].declaration;
+    if (!rs_grid_is_followed(declared) || (!rs_grid_is_pointer(w->tree, node)))
         return;
     uint64_t key = rs_grid_key(declared);
     rs_grid_keep(w, rs_flow_get(&w->flow, key), node, what);
@@ -341,11 +335,10 @@ void rs_grid_lose_all(rs_grid_walk *w, int node, const char *what)
          i >= 0 && i < w->tree->node_count && (i == node || w->tree->nodes[i].parent >= node);
          i++) {
         int target = rs_node_inner(w->tree, rs_node_child(w->tree, i, 0));
-        if (rs_grid_kind(w, i) == CXCursor_DeclRefExpr)
+        if (rs_grid_kind(w, i) == RS_NODE_REFERENCE)
             lose_name(w, i, what);
         else if (rs_node_is_assignment(w->tree, i) ||
-                 (rs_grid_kind(w, i) == CXCursor_UnaryOperator &&
-                  rs_node_is_prefix(w->tree, i, "&")))
+                 (rs_grid_kind(w, i) == RS_NODE_UNARY && rs_node_is_prefix(w->tree, i, "&")))
             rs_grid_notice_change(w, target, i);
     }
 }

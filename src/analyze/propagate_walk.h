@@ -47,7 +47,7 @@ void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what);
 /* The body of a function (-1 for none, and of what is no function), and the node of the function
  * that a name stands for, if the source has its body; -1 for none. */
 int rs_grid_body(const rs_tree *tree, int function);
-int rs_grid_function(const rs_grid_walk *w, CXCursor name);
+int rs_grid_function(const rs_grid_walk *w, const rs_syntax_declaration *named);
 
 /* ---- propagate_declarations.c ---- */
 
@@ -55,7 +55,7 @@ int rs_grid_function(const rs_grid_walk *w, CXCursor name);
 void rs_grid_find_sizes(const rs_grid_walk *w);
 
 /* Whether a function shares its name, so that types of arguments decide which one is called. */
-bool rs_grid_is_overloaded(const rs_grid_walk *w, CXCursor function);
+bool rs_grid_is_overloaded(const rs_grid_walk *w, const rs_syntax_declaration *function);
 
 /* When all functions are walked: declarations, and then what first extents were learned. */
 void rs_grid_judge_declarations(rs_grid_walk *w);
@@ -64,19 +64,20 @@ void rs_grid_judge_extents(rs_grid_walk *w);
 /* ---- propagate_places.c ---- */
 
 /* Variables by the place of their declaration, and the grid that is declared there; -1 for none. */
-uint64_t rs_grid_key(CXCursor cursor);
+uint64_t rs_grid_key(const rs_syntax_declaration *cursor);
 int rs_grid_of_key(const rs_grid_walk *w, uint64_t key);
 
 /* Whether the walk knows at each place what a variable holds. */
-bool rs_grid_is_followed(CXCursor declared);
+bool rs_grid_is_followed(const rs_syntax_declaration *declared);
 
 /* Whether a variable, which is declared as no grid, has the type of one by typeof. */
-bool rs_grid_is_alike(const rs_grid_walk *w, CXCursor declared);
+bool rs_grid_is_alike(const rs_grid_walk *w, const rs_syntax_declaration *declared);
 
 /* Whether a variable of a type, which is no grid, can hand a value on. */
-bool rs_grid_fits(const rs_grid_walk *w, CXType type, rs_extended_type value);
+bool rs_grid_fits(const rs_grid_walk *w, const rs_syntax_type *type, rs_extended_type value);
 
-rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, CXType pointer, int node);
+rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, const rs_syntax_type *pointer,
+                              int node);
 
 /* The variable that an expression is, if it is one that is followed. */
 bool rs_grid_locate(rs_grid_walk *w, int node, uint64_t *key);
@@ -85,7 +86,8 @@ bool rs_grid_locate(rs_grid_walk *w, int node, uint64_t *key);
  * holds then. */
 void rs_grid_set(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node);
 void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node);
-void rs_grid_initialize(rs_grid_walk *w, CXCursor declared, rs_extended_type type, int node);
+void rs_grid_initialize(rs_grid_walk *w, const rs_syntax_declaration *declared,
+                        rs_extended_type type, int node);
 rs_extended_type rs_grid_store(rs_grid_walk *w, int target, rs_extended_type type, int node);
 
 /* A value goes where it is not followed: see rs_type_lose(). */
@@ -104,11 +106,11 @@ rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node);
 /* A chain of subscripts from its outermost node. */
 rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node);
 
-enum CXCursorKind rs_grid_kind(const rs_grid_walk *w, int node);
+int rs_grid_kind(const rs_grid_walk *w, int node);
 
 /* As rs_node_is_pointer(), and arrays of variable length, which C knows. */
 bool rs_grid_is_pointer(const rs_tree *tree, int node);
-void rs_grid_spelling(CXCursor cursor, char name[64]);
+void rs_grid_copy_name(const char *text, char name[64]);
 
 /* ---- propagate_calls.c ---- */
 

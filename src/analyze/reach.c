@@ -51,24 +51,20 @@ bool rs_walk_names_variable(const rs_walk *walk, int node)
     int base = node < 0 ? -1 : rs_node_child(tree, node, 0);
     if (node < 0)
         return false;
-    if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
-        CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-        enum CXCursorKind kind = clang_getCursorKind(declared);
-        return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl;
-    }
-    bool member =
-        tree->nodes[node].kind == CXCursor_MemberRefExpr || rs_walk_is_component(walk, node);
-    bool target =
-        tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*");
+    if (tree->nodes[node].is == RS_NODE_REFERENCE)
+        return rs_is_variable(tree->nodes[node].declaration);
+
+    bool member = tree->nodes[node].is == RS_NODE_MEMBER || rs_walk_is_component(walk, node);
+    bool target = tree->nodes[node].is == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*");
     if (base < 0 || !(member || target))
         return false;
     base = rs_node_inner(tree, base);
     if (member && !rs_node_is_pointer(tree, base))
         return rs_walk_names_variable(walk, base);
-    if (tree->nodes[base].kind != CXCursor_DeclRefExpr)
+    if (tree->nodes[base].is != RS_NODE_REFERENCE)
         return false;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[base].cursor);
-    int known = rs_walk_find(walk, rs_cursor_key(declared));
+    const rs_syntax_declaration *declared = tree->nodes[base].declaration;
+    int known = rs_walk_find(walk, rs_declared_key(declared));
     return known >= 0 && walk->values[known].kind == RS_VALUE_POINTER &&
-           clang_getCanonicalType(clang_getCursorType(declared)).kind == CXType_Pointer;
+           rs_declared_type(declared)->kind == RS_TYPE_POINTER;
 }

@@ -11,15 +11,15 @@ enum { VECTOR_LIMIT = 16, NAME_ROOM = 16 };
 /* Whether a statement never reaches what follows it. */
 static bool jumps(const rs_tree *tree, int node)
 {
-    switch ((int)tree->nodes[node].kind) {
-    case CXCursor_ReturnStmt:
-    case CXCursor_BreakStmt:
-    case CXCursor_ContinueStmt:
-    case CXCursor_GotoStmt:
+    switch ((int)tree->nodes[node].is) {
+    case RS_NODE_RETURN:
+    case RS_NODE_BREAK:
+    case RS_NODE_CONTINUE:
+    case RS_NODE_GOTO:
         return true;
-    case CXCursor_CompoundStmt:
-    case CXCursor_LabelStmt:
-    case CXCursor_UnexposedStmt:
+    case RS_NODE_COMPOUND:
+    case RS_NODE_LABEL:
+    case RS_NODE_ATTRIBUTED:
         for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
             if (jumps(tree, child))
                 return true;
@@ -56,14 +56,14 @@ static uint64_t ended_columns(const rs_walk *walk, int outer)
  * What follows a jump is reached where its conditions do not hold. Iterations that a loop no longer
  * has are as good as those behind its bound; those that it had were not passed over.
  */
-static void pass_over(rs_walk *walk, enum CXCursorKind kind)
+static void pass_over(rs_walk *walk, int kind)
 {
     uint64_t by = reached_by(&walk->reach);
-    if (kind == CXCursor_ContinueStmt)
+    if (kind == RS_NODE_CONTINUE)
         walk->reach.continued |= by;
-    else if (kind == CXCursor_GotoStmt)
+    else if (kind == RS_NODE_GOTO)
         walk->reach.returned |= by;
-    else if (kind == CXCursor_ReturnStmt)
+    else if (kind == RS_NODE_RETURN)
         walk->reach.returned |=
             by & ~ended_columns(walk, walk->returning != NULL ? walk->returning->loop : -1);
     else if (walk->breaking != NULL || walk->loop < 0)
@@ -75,25 +75,25 @@ static void pass_over(rs_walk *walk, enum CXCursorKind kind)
 /* ---- declarations ---- */
 
 /* The node whose children are the components that a vector is made of; -1 when it is not. */
-static int find_components(const rs_walk *walk, int initializer, CXType type)
+static int find_components(const rs_walk *walk, int initializer, const rs_syntax_type *type)
 {
     const rs_tree *tree = walk->tree;
     int node = initializer < 0 ? -1 : rs_node_inner(tree, initializer);
-    if (type.kind != CXType_ExtVector)
+    if (type->kind != RS_TYPE_VECTOR)
         return -1;
-    if (node >= 0 && tree->nodes[node].kind == CXCursor_CompoundLiteralExpr)
+    if (node >= 0 && tree->nodes[node].is == RS_NODE_COMPOUND_LITERAL)
         node = rs_node_inner(tree, rs_node_last(tree, node));
-    bool list = node >= 0 && tree->nodes[node].kind == CXCursor_InitListExpr &&
-                rs_node_child_count(tree, node) == clang_getNumElements(type);
+    bool list = node >= 0 && tree->nodes[node].is == RS_NODE_LIST &&
+                rs_node_child_count(tree, node) == type->count;
     return list ? node : -1;
 }
 
 /* A vector that is declared with its components has each of them for itself. */
-static void walk_components(rs_walk *walk, uint64_t key, int list, CXType type)
+static void walk_components(rs_walk *walk, uint64_t key, int list, const rs_syntax_type *type)
 {
-    CXType element = clang_getCanonicalType(clang_getElementType(type));
-    int64_t size = clang_Type_getSizeOf(element);
-    bool integer = element.kind >= CXType_Bool && element.kind <= CXType_Int128;
+    const rs_syntax_type *element = rs_type_below(type);
+    int64_t size = rs_type_bytes(element);
+    bool integer = rs_type_is_integer(element);
     rs_value whole = rs_value_unknown(0, false);
     rs_value parts[VECTOR_LIMIT];
     int count = 0;
@@ -119,10 +119,10 @@ static void walk_components(rs_walk *walk, uint64_t key, int list, CXType type)
  * What a variable without an initializer holds: one that the compiler did not understand has some
  * value that nobody knows; the others get theirs in some way or are not used.
  */
-static rs_value uninitialized(rs_walk *walk, int node, CXType type)
+static rs_value uninitialized(rs_walk *walk, int node, const rs_syntax_type *type)
 {
     const rs_node *n = &walk->tree->nodes[node];
-    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool integer = rs_type_is_integer(type);
     bool given = memchr(walk->tree->text + n->begin, '=', n->end - n->begin) != NULL;
     if (given)
         return rs_value_unknown(rs_walk_anything(walk), true);
@@ -131,21 +131,20 @@ static rs_value uninitialized(rs_walk *walk, int node, CXType type)
 
 static void walk_variable(rs_walk *walk, int node)
 {
-    CXCursor cursor = walk->tree->nodes[node].cursor;
-    uint64_t key = rs_cursor_key(cursor);
-    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+    const rs_syntax_declaration *cursor = walk->tree->nodes[node].declaration;
+    uint64_t key = rs_declared_key(cursor);
+    const rs_syntax_type *type = rs_declared_type(cursor);
     int initializer = rs_node_initializer(walk->tree, node);
-    bool array = type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray ||
-                 type.kind == CXType_IncompleteArray;
+    bool array = type->kind == RS_TYPE_ARRAY;
     if (array) {
         if (initializer >= 0)
             (void)rs_walk_evaluate(walk, initializer);
         rs_walk_declare(walk, cursor);
         return;
     }
-    if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
+    if (cursor->is_static)
         return; /* it begins with what it was */
-    if (rs_kind_is_reference(type.kind)) {
+    if (type->kind == RS_TYPE_REFERENCE) {
         rs_walk_bind_reference(walk, key, initializer);
         return;
     }
@@ -158,16 +157,14 @@ static void walk_variable(rs_walk *walk, int node)
         initializer >= 0 ? rs_walk_evaluate(walk, initializer) : uninitialized(walk, node, type);
     if (initializer >= 0)
         value = rs_walk_narrow(walk, &value, initializer, type);
-    CXString spelling = clang_getCursorSpelling(cursor);
-    bool integer = type.kind >= CXType_Bool && type.kind <= CXType_Int128;
+    bool integer = rs_type_is_integer(type);
     if (value.kind == RS_VALUE_UNKNOWN && integer && (initializer >= 0 || value.data))
-        value = rs_value_number(rs_walk_number(walk, &value, clang_getCString(spelling)));
-    else if (value.kind == RS_VALUE_NUMBER && !integer && type.kind != CXType_Auto &&
-             type.kind != CXType_Enum)
+        value = rs_value_number(rs_walk_number(walk, &value, cursor->name));
+    else if (value.kind == RS_VALUE_NUMBER && !integer && strcmp(type->name, "auto") != 0 &&
+             type->kind != RS_TYPE_ENUM)
         value = rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
-    clang_disposeString(spelling);
     value.carried_loop = -1;
-    bool pointer = type.kind == CXType_Pointer;
+    bool pointer = type->kind == RS_TYPE_POINTER;
     if (pointer && value.kind == RS_VALUE_UNKNOWN && value.lost) {
         value = rs_walk_declare(walk, cursor);
         value.lost = true;
@@ -183,8 +180,8 @@ static void walk_variable(rs_walk *walk, int node)
 static int walk_declared(rs_walk *walk, int node)
 {
     int child = walk->tree->nodes[node].first;
-    for (; child >= 0 && (walk->tree->nodes[child].kind == CXCursor_VarDecl ||
-                          walk->tree->nodes[child].kind == CXCursor_DeclStmt);
+    for (; child >= 0 && (walk->tree->nodes[child].is == RS_NODE_VARIABLE ||
+                          walk->tree->nodes[child].is == RS_NODE_DECLARE);
          child = walk->tree->nodes[child].next)
         rs_walk_statement(walk, child);
     return child;
@@ -233,8 +230,7 @@ static void walk_if(rs_walk *walk, int node)
 static bool ends_case(const rs_tree *tree, int node)
 {
     int last = node;
-    while (tree->nodes[node].kind == CXCursor_CaseStmt ||
-           tree->nodes[node].kind == CXCursor_DefaultStmt) {
+    while (tree->nodes[node].is == RS_NODE_CASE || tree->nodes[node].is == RS_NODE_DEFAULT) {
         for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
             last = child;
         if (last == node)
@@ -274,8 +270,8 @@ static void walk_switch(rs_walk *walk, int node)
     rs_exit exit = {{NULL, 0, 0}, walk->loop}, *outer = walk->breaking;
     walk->breaking = &exit;
     for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
-        bool label = tree->nodes[child].kind == CXCursor_CaseStmt ||
-                     tree->nodes[child].kind == CXCursor_DefaultStmt;
+        bool label =
+            tree->nodes[child].is == RS_NODE_CASE || tree->nodes[child].is == RS_NODE_DEFAULT;
         if (label) {
             rs_environment start;
             rs_walk_merge_by(walk, &merged, chosen);
@@ -368,16 +364,16 @@ static void walk_assembly(rs_walk *walk, int node)
 }
 
 /* The elements of a loop over a range are some that nobody knows. */
-static void walk_loop(rs_walk *walk, int node, enum CXCursorKind kind)
+static void walk_loop(rs_walk *walk, int node, int kind)
 {
     const rs_tree *tree = walk->tree;
     int last = rs_node_last(tree, node);
-    if (kind == CXCursor_ForStmt) {
+    if (kind == RS_NODE_FOR) {
         rs_walk_for(walk, node);
-    } else if (kind == CXCursor_WhileStmt) {
+    } else if (kind == RS_NODE_WHILE) {
         rs_walk_while(walk, node, rs_node_child(tree, node, rs_node_child_count(tree, node) - 2),
                       last);
-    } else if (kind == CXCursor_DoStmt) {
+    } else if (kind == RS_NODE_DO) {
         rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
     } else {
         if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
@@ -388,70 +384,68 @@ static void walk_loop(rs_walk *walk, int node, enum CXCursorKind kind)
 }
 
 /* Nothing is computed. */
-static bool is_declaration(enum CXCursorKind kind)
+static bool is_declaration(int kind)
 {
-    return kind == CXCursor_NullStmt || kind == CXCursor_StructDecl || kind == CXCursor_EnumDecl ||
-           kind == CXCursor_TypedefDecl || kind == CXCursor_TypeRef;
+    return kind == RS_NODE_EMPTY || kind == RS_NODE_STRUCT || kind == RS_NODE_ENUM ||
+           kind == RS_NODE_TYPEDEF || kind == RS_NODE_TYPE_NAME;
 }
 
-static bool is_scope(enum CXCursorKind kind)
+static bool is_scope(int kind)
 {
-    return kind == CXCursor_CompoundStmt || kind == CXCursor_IfStmt ||
-           kind == CXCursor_SwitchStmt || kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt ||
-           kind == CXCursor_CXXForRangeStmt;
+    return kind == RS_NODE_COMPOUND || kind == RS_NODE_IF || kind == RS_NODE_SWITCH ||
+           kind == RS_NODE_FOR || kind == RS_NODE_WHILE || kind == RS_NODE_RANGE_FOR;
 }
 
 void rs_walk_statement(rs_walk *walk, int node)
 {
-    enum CXCursorKind kind = walk->tree->nodes[node].kind;
+    int kind = walk->tree->nodes[node].is;
     if (walk->exhausted || walk->no_memory)
         return;
     switch ((int)kind) {
-    case CXCursor_LabelStmt:
+    case RS_NODE_LABEL:
         forget_at_label(walk);
         walk_children(walk, node);
         break;
-    case CXCursor_CompoundStmt:
-    case CXCursor_DeclStmt:
-    case CXCursor_DefaultStmt:
-    case CXCursor_CaseStmt:
-    case CXCursor_UnexposedStmt: /* with attributes: "#pragma unroll" is one of a loop */
+    case RS_NODE_COMPOUND:
+    case RS_NODE_DECLARE:
+    case RS_NODE_DEFAULT:
+    case RS_NODE_CASE:
+    case RS_NODE_ATTRIBUTED: /* with attributes: "#pragma unroll" is one of a loop */
         walk_children(walk, node);
         break;
-    case CXCursor_VarDecl:
+    case RS_NODE_VARIABLE:
         walk_variable(walk, node);
         rs_walk_end_expression(walk, node);
         break;
-    case CXCursor_IfStmt:
+    case RS_NODE_IF:
         walk_if(walk, node);
         break;
-    case CXCursor_SwitchStmt:
+    case RS_NODE_SWITCH:
         walk_switch(walk, node);
         break;
-    case CXCursor_ForStmt:
-    case CXCursor_WhileStmt:
-    case CXCursor_CXXForRangeStmt:
-    case CXCursor_DoStmt:
+    case RS_NODE_FOR:
+    case RS_NODE_WHILE:
+    case RS_NODE_RANGE_FOR:
+    case RS_NODE_DO:
         walk_loop(walk, node, kind);
         break;
-    case CXCursor_GCCAsmStmt:
-    case CXCursor_MSAsmStmt:
+    case RS_NODE_ASM:
         walk_assembly(walk, node);
         break;
-    case CXCursor_ReturnStmt:
-    case CXCursor_BreakStmt:
-    case CXCursor_ContinueStmt:
-    case CXCursor_GotoStmt:
-        if (kind == CXCursor_ReturnStmt)
+    case RS_NODE_RETURN:
+    case RS_NODE_BREAK:
+    case RS_NODE_CONTINUE:
+    case RS_NODE_GOTO:
+        if (kind == RS_NODE_RETURN)
             walk_return(walk, node);
-        else if (kind == CXCursor_BreakStmt)
+        else if (kind == RS_NODE_BREAK)
             rs_walk_leave(walk, walk->breaking);
         pass_over(walk, kind);
         break;
     default:
         if (is_declaration(kind))
             break;
-        if (clang_isAttribute(kind) == 0)
+        if (walk->tree->nodes[node].group != RS_NODES_ATTRIBUTE)
             (void)rs_walk_evaluate(walk, node);
         rs_walk_end_expression(walk, node);
     }

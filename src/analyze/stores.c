@@ -8,8 +8,7 @@
 /* What a variable may keep: integers that are unknown get a symbol with the variable's name. */
 static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
 {
-    enum CXTypeKind kind = rs_node_type(walk->tree, node).kind;
-    bool integer = kind >= CXType_Bool && kind <= CXType_Int128;
+    bool integer = rs_type_is_integer(rs_type_of(walk->tree, node));
     rs_value stored = *value;
     stored.carried_loop = -1;
     if (integer && value->kind == RS_VALUE_UNKNOWN) {
@@ -28,10 +27,10 @@ static rs_value new_array(rs_walk *walk, uint64_t key, int node)
 {
     char *name = rs_walk_text(walk, node);
     rs_value value = name == NULL ? rs_value_unknown(0, true)
-                                  : rs_walk_array(walk, name, key, rs_node_type(walk->tree, node));
+                                  : rs_walk_array(walk, name, key, rs_type_of(walk->tree, node));
     free(name);
     if (value.kind == RS_VALUE_ADDRESS)
-        rs_value_decay(&value, rs_node_type(walk->tree, node));
+        rs_value_decay(&value, rs_type_of(walk->tree, node));
     return value;
 }
 
@@ -39,13 +38,13 @@ static rs_value new_array(rs_walk *walk, uint64_t key, int node)
 static void keep_initial(rs_walk *walk, const rs_location *place, int node)
 {
     node = rs_node_inner(walk->tree, node);
-    enum CXCursorKind kind = node < 0 ? CXCursor_InvalidFile : walk->tree->nodes[node].kind;
-    if (kind == CXCursor_MemberRefExpr && rs_walk_assigned_whole(walk, place->key) < 0)
-        (void)rs_walk_load_variable(walk, place, node, rs_node_type(walk->tree, node));
-    if (kind != CXCursor_DeclRefExpr)
+    int kind = node < 0 ? RS_NODE_NONE : walk->tree->nodes[node].is;
+    if (kind == RS_NODE_MEMBER && rs_walk_assigned_whole(walk, place->key) < 0)
+        (void)rs_walk_load_variable(walk, place, node, rs_type_of(walk->tree, node));
+    if (kind != RS_NODE_REFERENCE)
         return;
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (clang_getCursorKind(declared) == CXCursor_ParmDecl || rs_variable_lasts(declared))
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    if (rs_is_declared(declared, RS_DECLARATION_PARAMETER) || rs_variable_lasts(declared))
         (void)rs_walk_variable(walk, node);
 }
 
@@ -58,7 +57,7 @@ static void write_arrays(rs_walk *walk, uint64_t key, int node)
             continue;
         rs_value all = rs_value_unknown(0, true);
         all.array = i;
-        rs_reference *reference = rs_walk_refer(walk, &all, node, rs_node_type(walk->tree, node));
+        rs_reference *reference = rs_walk_refer(walk, &all, node, rs_type_of(walk->tree, node));
         if (reference == NULL)
             return;
         reference->understood = false;
@@ -82,9 +81,9 @@ static void store_variable(rs_walk *walk, const rs_location *place, const rs_val
         stored = new_array(walk, place->key, node);
         stored.lost = value->lost;
     }
-    stored = rs_walk_view(walk, &stored, rs_node_type(walk->tree, node));
+    stored = rs_walk_view(walk, &stored, rs_type_of(walk->tree, node));
     rs_walk_note_stored(walk, place->key, place->part ? NULL : &stored);
-    if (place->part || rs_kind_is_record(rs_node_type(walk->tree, node).kind))
+    if (place->part || rs_type_is_record(rs_type_of(walk->tree, node)))
         write_arrays(walk, place->key, node);
     rs_walk_set(walk, place->key, &stored);
 }
@@ -92,7 +91,7 @@ static void store_variable(rs_walk *walk, const rs_location *place, const rs_val
 void rs_walk_store(rs_walk *walk, const rs_location *place, const rs_value *value, int node,
                    bool reads)
 {
-    CXType type = rs_node_type(walk->tree, node);
+    const rs_syntax_type *type = rs_type_of(walk->tree, node);
     if (place->kind == RS_PLACE_VARIABLE) {
         store_variable(walk, place, value, node);
     } else if (place->kind == RS_PLACE_MEMORY) {

@@ -71,8 +71,7 @@ uint64_t rs_walk_anything(rs_walk *walk)
 static bool has_dimensions(const rs_walk *walk, int node)
 {
     const rs_tree *tree = walk->tree;
-    char *text = tree->nodes[node].kind == CXCursor_CallExpr ||
-                         tree->nodes[node].kind == CXCursor_MemberRefExpr
+    char *text = tree->nodes[node].is == RS_NODE_CALL || tree->nodes[node].is == RS_NODE_MEMBER
                      ? rs_walk_source(walk, node)
                      : NULL;
     bool found = false;

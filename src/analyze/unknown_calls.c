@@ -13,10 +13,8 @@
 
 void rs_call_name(const rs_walk *walk, int node, char name[RS_CALL_NAME_ROOM])
 {
-    CXString spelling = clang_getCursorSpelling(walk->tree->nodes[node].cursor);
-    const char *text = clang_getCString(spelling);
+    const char *text = walk->tree->nodes[node].name;
     snprintf(name, RS_CALL_NAME_ROOM, "%s", text != NULL ? text : "");
-    clang_disposeString(spelling);
     if (name[0] != '\0')
         return;
     /* A call of a template or of an unknown name: the text of the callee. */
@@ -39,7 +37,7 @@ static rs_value dependent(rs_walk *walk, const rs_value *values, int count)
 
 void rs_call_escape(rs_walk *walk, const rs_value *address, int node, bool writes)
 {
-    rs_reference *r = rs_walk_refer(walk, address, node, rs_node_type(walk->tree, node));
+    rs_reference *r = rs_walk_refer(walk, address, node, rs_type_of(walk->tree, node));
     if (r == NULL)
         return;
     r->understood = false;
@@ -76,17 +74,16 @@ static bool is_anybodys(const rs_walk *walk, int node, const char *name)
 bool rs_walk_is_harmless(const rs_walk *walk, int node)
 {
     char name[RS_CALL_NAME_ROOM];
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
     rs_call_name(walk, node, name);
-    bool function =
-        !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_FunctionDecl;
+    bool function = rs_is_declared(declared, RS_DECLARATION_FUNCTION) && !declared->is_method;
     if (rs_function_is_housekeeping(name) || rs_function_only_reads(name) ||
         rs_name_starts_with(name, "__builtin"))
         return true;
     if (is_missing(walk, name))
         return rs_name_starts_with(name, "__") ||
                (rs_function_is_arithmetic(name) && !is_anybodys(walk, node, name));
-    return function && clang_Location_isFromMainFile(clang_getCursorLocation(declared)) == 0;
+    return function && !declared->is_main;
 }
 
 /* Whether an argument is an object, of which a function of its class makes a number. */
@@ -94,7 +91,7 @@ static bool takes_object(const rs_walk *walk, int node)
 {
     for (int argument = rs_node_argument(walk->tree, node); argument >= 0;
          argument = walk->tree->nodes[argument].next)
-        if (rs_node_type(walk->tree, rs_node_inner(walk->tree, argument)).kind == CXType_Record)
+        if (rs_type_of(walk->tree, rs_node_inner(walk->tree, argument))->kind == RS_TYPE_RECORD)
             return true;
     return false;
 }
@@ -105,9 +102,9 @@ bool rs_walk_call_is_apart(const rs_walk *walk, int node)
     char name[RS_CALL_NAME_ROOM];
     rs_call_name(walk, node, name);
     bool missing = is_missing(walk, name);
-    CXCursor declared = clang_getCursorReferenced(walk->tree->nodes[node].cursor);
-    if (!clang_Cursor_isNull(declared) && !missing && strcmp(name, "operator=") != 0 &&
-        clang_Location_isFromMainFile(clang_getCursorLocation(declared)) != 0)
+    const rs_syntax_declaration *declared = walk->tree->nodes[node].declaration;
+    if (declared != &rs_declared_none && !missing && strcmp(name, "operator=") != 0 &&
+        declared->is_main)
         return false;
     if (missing && ((name[0] != '_' && strchr(name, '_') != NULL) || is_anybodys(walk, node, name)))
         return false;
@@ -121,57 +118,38 @@ bool rs_walk_call_is_apart(const rs_walk *walk, int node)
 /* A FILE of the C library (or of prelude.c) is none of the program's arrays. */
 static bool is_stream(const rs_tree *tree, int node)
 {
-    CXString type = clang_getTypeSpelling(rs_node_type(tree, node));
-    const char *spelling = clang_getCString(type);
+    const char *spelling = rs_type_of(tree, node)->name;
     bool stream =
         strstr(spelling, "_IO_FILE *") != NULL || strstr(spelling, "restride_file *") != NULL;
-    clang_disposeString(type);
     return stream;
-}
-
-static bool record_has_pointer(CXType type);
-
-static enum CXVisitorResult find_pointer(CXCursor field, CXClientData data)
-{
-    CXType type = clang_getCanonicalType(clang_getCursorType(field));
-    while (rs_kind_is_array(type.kind))
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
-    *(bool *)data = type.kind == CXType_Pointer || rs_kind_is_reference(type.kind) ||
-                    (type.kind == CXType_Record && record_has_pointer(type));
-    return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
-}
-
-static enum CXChildVisitResult find_base(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    if (clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier)
-        return CXChildVisit_Continue;
-    *(bool *)data = true;
-    return CXChildVisit_Break;
 }
 
 /* Whether a structure has pointers among its members; one that is not there, is made by a
  * template's parameters or has bases may have them anywhere. */
-static bool record_has_pointer(CXType type)
+static bool record_has_pointer(const rs_syntax_type *type)
 {
-    bool found = clang_Type_getSizeOf(type) < 0;
-    if (!found)
-        clang_visitChildren(clang_getTypeDeclaration(type), find_base, &found);
-    if (!found)
-        clang_Type_visitFields(type, find_pointer, &found);
-    return found;
+    const rs_syntax_declaration *record = type->declaration;
+    if (rs_type_bytes(type) < 0 || record == NULL || record->base_count > 0)
+        return true;
+    for (size_t i = 0; i < record->field_count; i++) {
+        const rs_syntax_type *field = rs_type_element(rs_declared_type(record->fields[i]));
+        if (field->kind == RS_TYPE_POINTER || field->kind == RS_TYPE_REFERENCE ||
+            (field->kind == RS_TYPE_RECORD && record_has_pointer(field)))
+            return true;
+    }
+    return false;
 }
 
 /* Whether what is handed over, a structure or a pointer to a variable, has pointers in it. */
 static bool holds_pointer(const rs_walk *walk, int argument, const rs_value *value)
 {
-    CXType type = rs_node_type(walk->tree, argument);
+    const rs_syntax_type *type = rs_type_of(walk->tree, argument);
     if (value->kind == RS_VALUE_POINTER)
-        type = rs_node_type(walk->tree, rs_node_inner(walk->tree, argument));
-    if (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer)
-        type = clang_getCanonicalType(clang_getPointeeType(type));
-    return (value->kind == RS_VALUE_POINTER && type.kind == CXType_Pointer) ||
-           (type.kind == CXType_Record && record_has_pointer(type));
+        type = rs_type_of(walk->tree, rs_node_inner(walk->tree, argument));
+    if (value->kind == RS_VALUE_POINTER && type->kind == RS_TYPE_POINTER)
+        type = rs_type_below(type);
+    return (value->kind == RS_VALUE_POINTER && type->kind == RS_TYPE_POINTER) ||
+           (type->kind == RS_TYPE_RECORD && record_has_pointer(type));
 }
 
 /* What the pointers lead to that a variable holds which is handed over; into any array when others
@@ -236,7 +214,7 @@ static void hand_over_object(rs_walk *walk, int node)
                                                             : rs_walk_refer_to(walk, object);
     may_read(walk, object, &value);
     if (value.kind != RS_VALUE_POINTER || value.key == 0 ||
-        clang_CXXMethod_isConst(clang_getCursorReferenced(walk->tree->nodes[node].cursor)) != 0)
+        walk->tree->nodes[node].declaration->is_const)
         return;
     rs_value changed = rs_value_unknown(rs_walk_anything(walk), true);
     rs_walk_note_written(walk, value.key);
@@ -247,7 +225,7 @@ static void hand_over_object(rs_walk *walk, int node)
 static bool is_own(const rs_walk *walk, const char *name)
 {
     for (int i = 0; i < walk->tree->node_count; i++)
-        if (walk->tree->nodes[i].kind == CXCursor_FunctionDecl) {
+        if (walk->tree->nodes[i].is == RS_NODE_FUNCTION) {
             char own[RS_CALL_NAME_ROOM];
             rs_call_name(walk, i, own);
             if (strcmp(own, name) == 0)

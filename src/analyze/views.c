@@ -10,20 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static CXType pointed_type(CXType type)
+int64_t rs_type_pitch(const rs_syntax_type *type)
 {
-    type = clang_getCanonicalType(type);
-    return clang_getCanonicalType(rs_kind_is_array(type.kind) ? clang_getArrayElementType(type)
-                                                              : clang_getPointeeType(type));
-}
-
-int64_t rs_type_pitch(CXType type)
-{
-    int64_t size = clang_Type_getSizeOf(pointed_type(type));
+    const int64_t size = rs_type_bytes(rs_type_below(type));
     return size > 0 ? size : 0;
 }
 
-void rs_value_decay(rs_value *address, CXType type)
+void rs_value_decay(rs_value *address, const rs_syntax_type *type)
 {
     if (address->count == RS_SUBSCRIPT_LIMIT) {
         address->lost = true;
@@ -34,7 +27,7 @@ void rs_value_decay(rs_value *address, CXType type)
     address->seen = type;
 }
 
-void rs_value_follow(rs_value *address, CXType type)
+void rs_value_follow(rs_value *address, const rs_syntax_type *type)
 {
     address->path = address->count;
     address->pointers++;
@@ -69,31 +62,30 @@ static int base_of(const rs_unit *unit, int array)
 }
 
 /* Whether what a pointer points to has the rows that an array has behind its first subscripts. */
-static bool has_rows(const rs_array *array, int row, CXType pointee)
+static bool has_rows(const rs_array *array, int row, const rs_syntax_type *pointee)
 {
-    for (; rs_kind_is_array(pointee.kind) && row < RS_SUBSCRIPT_LIMIT; row++) {
-        int64_t extent = pointee.kind == CXType_ConstantArray ? clang_getArraySize(pointee) : 0;
+    for (; pointee->kind == RS_TYPE_ARRAY && row < RS_SUBSCRIPT_LIMIT; row++) {
+        int64_t extent = pointee->count > 0 ? pointee->count : 0;
         if (extent != array->extents[row])
             return false;
-        pointee = clang_getCanonicalType(clang_getArrayElementType(pointee));
+        pointee = rs_type_below(pointee);
     }
     return true;
 }
 
 /* The array that a memory is in the eyes of a type; -1 when memory is short. */
-static int view_of(rs_walk *walk, int array, CXType type)
+static int view_of(rs_walk *walk, int array, const rs_syntax_type *type)
 {
     int at = base_of(walk->unit, array);
     const rs_array base = walk->unit->arrays[at];
     int64_t size = rs_type_pitch(type);
-    if (size > 0 && size == base.pitch && has_rows(&base, 1, pointed_type(type)))
+    if (size > 0 && size == base.pitch && has_rows(&base, 1, rs_type_below(type)))
         return at;
     rs_text name = RS_TEXT_EMPTY;
-    CXType pointee = pointed_type(type);
-    bool rows = rs_kind_is_array(pointee.kind) && type.kind == CXType_Pointer;
-    CXString spelling = clang_getTypeSpelling(rows ? type : clang_getUnqualifiedType(pointee));
-    rs_text_format(&name, rows ? "(%s)%s" : "(%s *)%s", clang_getCString(spelling), base.name);
-    clang_disposeString(spelling);
+    const rs_syntax_type *pointee = rs_type_below(type);
+    bool rows = pointee->kind == RS_TYPE_ARRAY && type->kind == RS_TYPE_POINTER;
+    const char *spelling = (rows ? type : pointee->plain)->name;
+    rs_text_format(&name, rows ? "(%s)%s" : "(%s *)%s", spelling, base.name);
     rs_value view = rs_value_unknown(0, true);
     if (!name.failed)
         view = rs_walk_array(walk, name.data, base.key ^ (uint64_t)size << 40, type);
@@ -107,7 +99,7 @@ static int view_of(rs_walk *walk, int array, CXType type)
 }
 
 /* The same address in elements of what a pointer of this type points to. */
-static rs_value convert(rs_walk *walk, const rs_value *address, CXType type)
+static rs_value convert(rs_walk *walk, const rs_value *address, const rs_syntax_type *type)
 {
     rs_value result = *address;
     int64_t size = rs_type_pitch(type);
@@ -137,32 +129,29 @@ static rs_value convert(rs_walk *walk, const rs_value *address, CXType type)
     return result;
 }
 
-rs_value rs_walk_renew(rs_walk *walk, const rs_value *address, CXType type)
+rs_value rs_walk_renew(rs_walk *walk, const rs_value *address, const rs_syntax_type *type)
 {
-    return convert(walk, address, clang_getCanonicalType(type));
+    return convert(walk, address, type);
 }
 
-rs_value rs_walk_view(rs_walk *walk, const rs_value *address, CXType type)
+rs_value rs_walk_view(rs_walk *walk, const rs_value *address, const rs_syntax_type *type)
 {
     rs_value result = *address;
-    type = clang_getCanonicalType(type);
-    if (address->kind != RS_VALUE_ADDRESS ||
-        (type.kind != CXType_Pointer && !rs_kind_is_array(type.kind)))
+    if (address->kind != RS_VALUE_ADDRESS || !rs_type_is_address(type))
         return result;
-    CXType pointee = pointed_type(type);
+    const rs_syntax_type *pointee = rs_type_below(type);
     int64_t size = rs_type_pitch(type);
     result.seen = type;
-    if (address->member[0] != '\0' || pointee.kind == CXType_FunctionProto ||
-        pointee.kind == CXType_FunctionNoProto)
+    if (address->member[0] != '\0' || pointee->kind == RS_TYPE_FUNCTION)
         return result; /* of a member: until it moves */
     if (address->count == address->path)
-        return rs_kind_is_array(pointee.kind) ? result : convert(walk, address, type);
+        return pointee->kind == RS_TYPE_ARRAY ? result : convert(walk, address, type);
     int64_t stride = address->strides[address->count - 1];
     const rs_array *array = &walk->unit->arrays[address->array];
     bool loaded = array->owner != array->memory;
     if ((size == stride &&
          has_rows(array, address->count - (loaded ? address->path : 0), pointee)) ||
-        (pointee.kind == CXType_Void && stride > 0))
+        (pointee->kind == RS_TYPE_VOID && stride > 0))
         return result;
     return convert(walk, address, type);
 }
@@ -176,7 +165,7 @@ rs_value rs_walk_move(rs_walk *walk, const rs_value *address, const rs_polynomia
         result.lost = true; /* beyond a whole array */
         return result;
     }
-    bool typed = result.seen.kind == CXType_Pointer || rs_kind_is_array(result.seen.kind);
+    bool typed = result.seen != NULL && rs_type_is_address(result.seen);
     if (typed && rs_type_pitch(result.seen) != result.strides[result.count - 1])
         result = convert(walk, &result, result.seen);
     result.loose = result.loose || result.count > result.path + 1;

@@ -42,7 +42,7 @@ typedef struct {
     char member[RS_MEMBER_ROOM];
     int64_t member_offset, width; /* of a vector of which components are named; else width 0 */
     unsigned components;          /* those of `width` bytes that are named, a bit each; 0: all */
-    CXType seen;                  /* the pointer's type as it stands in the source */
+    const rs_syntax_type *seen;   /* the pointer's type as it stands in the source */
     int path;     /* leading subscripts that say which pointer was loaded; the others start there */
     int pointers; /* that were loaded on the way */
     bool loose;   /* it was moved as a pointer to elements of a row, and may have left the row */
@@ -242,12 +242,15 @@ int rs_walk_settled(rs_walk *walk, uint64_t key, int known);
 uint64_t rs_walk_stored_around(const rs_walk *walk, int array);
 
 /* views.c: addresses as pointers of several types see them */
-int64_t rs_type_pitch(CXType type); /* bytes of what an address of this type points to; 0 */
+int64_t
+rs_type_pitch(const rs_syntax_type *type); /* bytes of what an address of this type points to; 0 */
 void rs_value_decay(rs_value *address,
-                    CXType type); /* an array: the address of its first element */
-void rs_value_follow(rs_value *address, CXType type); /* the pointer that is stored there */
-rs_value rs_walk_view(rs_walk *walk, const rs_value *address, CXType type);
-rs_value rs_walk_renew(rs_walk *walk, const rs_value *address, CXType type); /* of other rows */
+                    const rs_syntax_type *type); /* an array: the address of its first element */
+void rs_value_follow(rs_value *address,
+                     const rs_syntax_type *type); /* the pointer that is stored there */
+rs_value rs_walk_view(rs_walk *walk, const rs_value *address, const rs_syntax_type *type);
+rs_value rs_walk_renew(rs_walk *walk, const rs_value *address,
+                       const rs_syntax_type *type); /* of other rows */
 rs_value rs_walk_move(rs_walk *walk, const rs_value *address, const rs_polynomial *step);
 
 /* expressions.c */
@@ -257,7 +260,7 @@ rs_value rs_walk_evaluate(rs_walk *walk, int node);
 rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs_value *b);
 
 /* The value of a node in an integer type: a number that may not fit is another symbol. */
-rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, CXType type);
+rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, const rs_syntax_type *type);
 
 /* expressions.c: a node's text as one line, to be compared; and cut at 60 bytes, to be shown. The
  * caller frees. */
@@ -265,20 +268,18 @@ char *rs_walk_source(const rs_walk *walk, int node);
 char *rs_walk_text(const rs_walk *walk, int node);
 
 /* arrays.c */
-bool rs_kind_is_address(enum CXTypeKind kind); /* a pointer or an array */
-rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, CXType type);
+rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, const rs_syntax_type *type);
 
 /* Of a function that nobody calls here: its references may be any elements, as its pointers. */
 void rs_walk_bind_references(rs_walk *walk, int function);
 
 /* A variable that was not met before: an array has its address. */
-rs_value rs_walk_declare(rs_walk *walk, CXCursor declared);
+rs_value rs_walk_declare(rs_walk *walk, const rs_syntax_declaration *declared);
 
 /* A number that is the same in all iterations: a symbol of its own. */
-rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, CXType type);
+rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, const rs_syntax_type *type);
 
 /* places.c */
-bool rs_kind_is_record(enum CXTypeKind kind); /* vectors, too */
 bool rs_walk_is_pointer(const rs_walk *walk, int node);
 
 /*
@@ -300,7 +301,8 @@ rs_value rs_walk_steady(rs_walk *walk, const rs_value *value, int node); /* if n
 /* What a loaded value varies with: its address, the loops that store there, and its work-item where
  * each has an array, where nobody knows which it is, and where others may write it. */
 uint64_t rs_walk_load_varies(rs_walk *walk, const rs_value *address);
-rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node, CXType type);
+rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node,
+                               const rs_syntax_type *type);
 int rs_walk_assigned_whole(const rs_walk *walk, uint64_t key);
 
 /* stores.c */
@@ -329,8 +331,10 @@ bool rs_walk_has(const rs_walk *walk, uint64_t key);
 
 /* The columns of all loops around the place that is walked. */
 uint64_t rs_walk_columns(const rs_walk *walk);
-bool rs_type_may_hold_index(CXType type); /* neither a floating-point number nor a pointer */
-rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node, CXType type);
+bool rs_type_may_hold_index(
+    const rs_syntax_type *type); /* neither a floating-point number nor a pointer */
+rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node,
+                            const rs_syntax_type *type);
 
 /* The value of a variable at the start of an iteration is read, surely or perhaps. */
 void rs_walk_read_carried(rs_walk *walk, int value, const char *name, bool reduction);
@@ -370,18 +374,18 @@ bool rs_walk_is_virtual(const rs_walk *walk, int node);
 void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what);
 
 /* Whether a constructor does nothing but to put its arguments into the object's members. */
-bool rs_walk_is_plain_constructor(const rs_walk *walk, CXCursor constructor);
+bool rs_walk_is_plain_constructor(const rs_walk *walk, const rs_syntax_declaration *constructor);
 
 /* What the constructors of bases and members do that the compiler calls where a class has none. */
 typedef enum { RS_MAKING_NOTHING, RS_MAKING_MEMBERS, RS_MAKING_ANYTHING } rs_making;
-rs_making rs_walk_making(const rs_walk *walk, CXCursor class, bool copies);
+rs_making rs_walk_making(const rs_walk *walk, const rs_syntax_declaration *record, bool copies);
 
 /* What a constructor does: those that nobody wrote copy, or leave what there is, but for what the
  * bases and members have. */
-rs_making rs_walk_making_of(const rs_walk *walk, CXCursor constructor);
+rs_making rs_walk_making_of(const rs_walk *walk, const rs_syntax_declaration *constructor);
 
 /* Whether an object of a type, or a part of it, has a destructor that somebody wrote. */
-bool rs_type_has_destructor(CXType type);
+bool rs_type_has_destructor(const rs_syntax_type *type);
 
 /*
  * lambdas.c: function objects. The node of one by a function that it is or that is an instance of

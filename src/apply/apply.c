@@ -31,13 +31,9 @@ typedef struct {
 static int find_function(const rs_tree *tree, const rs_unit *unit)
 {
     for (int i = 1; i < tree->node_count; i++) {
-        if (tree->nodes[i].kind != CXCursor_FunctionDecl ||
-            clang_isCursorDefinition(tree->nodes[i].cursor) == 0)
+        if (tree->nodes[i].is != RS_NODE_FUNCTION || rs_node_body(tree, i) < 0)
             continue;
-        CXString name = clang_getCursorSpelling(tree->nodes[i].cursor);
-        bool same = strcmp(clang_getCString(name), unit->name) == 0;
-        clang_disposeString(name);
-        if (same)
+        if (strcmp(tree->nodes[i].name, unit->name) == 0)
             return i;
     }
     return -1;
@@ -159,10 +155,10 @@ static restride_status apply_unit(application *a, rs_unit *unit)
                                              : rs_accesses_make(&accesses, unit, threads);
     for (int child = body < 0 ? -1 : tree->nodes[body].first; child >= 0;
          child = tree->nodes[child].next)
-        nests += tree->nodes[child].kind == CXCursor_ForStmt;
+        nests += tree->nodes[child].is == RS_NODE_FOR;
     for (int child = body < 0 ? -1 : tree->nodes[body].first; child >= 0 && status == RESTRIDE_OK;
          child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_ForStmt)
+        if (tree->nodes[child].is == RS_NODE_FOR)
             status = apply_nest(a, &accesses, function, child, nests > 1 ? ++number : 0);
     rs_accesses_free(&accesses);
     free(threads);

@@ -12,7 +12,7 @@
 static int first_operand(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
-    while (tree->nodes[node].kind == CXCursor_BinaryOperator &&
+    while (tree->nodes[node].is == RS_NODE_BINARY &&
            (rs_node_is_binary(tree, node, "+") || rs_node_is_binary(tree, node, "-")))
         node = rs_node_inner(tree, rs_node_child(tree, node, 0));
     return node;
@@ -25,7 +25,7 @@ static bool is_touched(const rs_lanes *b, const rs_gathering *sum, int at)
     if (at == sum->left || at == sum->leaf)
         return false;
     size_t declaration = rs_node_declaration(tree, sum->left);
-    if (declaration != 0 && tree->nodes[at].kind == CXCursor_DeclRefExpr &&
+    if (declaration != 0 && tree->nodes[at].is == RS_NODE_REFERENCE &&
         rs_node_declaration(tree, at) == declaration)
         return true;
     if (declaration == 0 && rs_node_is_memory(tree, at)) {
@@ -76,7 +76,7 @@ static void write_sum(rs_lanes *b, const rs_gathering *sum)
 /* "s += e", "s -= e" or "s = s + e": into an accumulator that has an element for each iteration. */
 static bool gather(rs_lanes *b, int node, int left, int right, const char *symbol)
 {
-    rs_gathering sum = {left, -1, rs_kind_of(rs_node_type(b->tree, left))};
+    rs_gathering sum = {left, -1, rs_kind_of(rs_type_of(b->tree, left))};
     int operand = first_operand(b->tree, right);
     int length, other_length;
     const char *own = rs_nest_text(b->nest, left, &length);
@@ -115,7 +115,7 @@ static bool write_statement(rs_lanes *b, int node);
 
 static bool assign_local(rs_lanes *b, int left, rs_lane_value v)
 {
-    rs_kind kind = rs_kind_of(rs_node_type(b->tree, left));
+    rs_kind kind = rs_kind_of(rs_type_of(b->tree, left));
     int length;
     const char *name = rs_nest_text(b->nest, left, &length);
     v = rs_lanes_convert(b, v, kind);
@@ -167,27 +167,25 @@ static bool write_assignment(rs_lanes *b, int node)
 static bool write_declaration(rs_lanes *b, int declared)
 {
     const rs_node *n = &b->tree->nodes[declared];
-    CXType type = rs_node_type(b->tree, declared);
+    const rs_syntax_type *type = rs_type_of(b->tree, declared);
     rs_kind kind = rs_kind_of(type);
     int initial = -1;
     for (int child = n->first; child >= 0; child = b->tree->nodes[child].next)
         initial = child;
-    if (n->kind != CXCursor_VarDecl || kind == RS_KIND_NONE)
+    if (n->is != RS_NODE_VARIABLE || kind == RS_KIND_NONE)
         return rs_lanes_refuse(b, declared, "declares something that is no number").vector;
-    bool vector = rs_lanes_is_local(b, rs_cursor_offset(n->cursor));
+    bool vector = rs_lanes_is_local(b, n->place);
     rs_lane_value v = RS_NO_VALUE;
     if (initial >= 0) {
         v = rs_lanes_convert(b, rs_lanes_express(b, initial), kind);
         if (v.text == NULL)
             return false;
     }
-    CXString name = clang_getCursorSpelling(n->cursor);
     rs_lanes_indent(b);
     if (vector)
-        rs_text_format(b->text, "%s%d %s", rs_kind_name(kind), b->width, clang_getCString(name));
+        rs_text_format(b->text, "%s%d %s", rs_kind_name(kind), b->width, n->name);
     else
-        rs_text_format(b->text, "%s %s", rs_kind_name(kind), clang_getCString(name));
-    clang_disposeString(name);
+        rs_text_format(b->text, "%s %s", rs_kind_name(kind), n->name);
     rs_text_format(b->text, v.text != NULL ? " = %s;\n" : "%s;\n", v.text != NULL ? v.text : "");
     return true;
 }
@@ -274,15 +272,14 @@ static bool assigns_below(const rs_tree *tree, int node)
 static bool write_statement(rs_lanes *b, int node)
 {
     bool ok = true;
-    enum CXCursorKind kind = b->tree->nodes[node].kind;
-    int condition = kind == CXCursor_IfStmt ? rs_node_child(b->tree, node, 0) : -1;
-    bool plain = kind == CXCursor_DeclStmt || kind == CXCursor_BinaryOperator ||
-                 kind == CXCursor_CompoundAssignOperator;
+    int kind = b->tree->nodes[node].is;
+    int condition = kind == RS_NODE_IF ? rs_node_child(b->tree, node, 0) : -1;
+    bool plain = kind == RS_NODE_DECLARE || kind == RS_NODE_BINARY || kind == RS_NODE_ASSIGN;
     if ((plain && assigns_below(b->tree, node)) ||
         (condition >= 0 && assigns_below(b->tree, condition)))
         return rs_lanes_refuse(b, node, "assigns inside an expression").vector;
     switch (kind) {
-    case CXCursor_CompoundStmt:
+    case RS_NODE_COMPOUND:
         if (node == b->loop->parts.body)
             return write_children(b, node, write_statement);
         rs_lanes_indent(b);
@@ -293,18 +290,18 @@ static bool write_statement(rs_lanes *b, int node)
         rs_lanes_indent(b);
         rs_text_add_string(b->text, "}\n");
         return ok;
-    case CXCursor_DeclStmt:
+    case RS_NODE_DECLARE:
         return write_children(b, node, write_declaration);
-    case CXCursor_BinaryOperator:
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_BINARY:
+    case RS_NODE_ASSIGN:
         return write_assignment(b, node);
-    case CXCursor_ForStmt:
+    case RS_NODE_FOR:
         return write_for(b, node);
-    case CXCursor_IfStmt:
+    case RS_NODE_IF:
         return write_if(b, node);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return write_step(b, node);
-    case CXCursor_NullStmt:
+    case RS_NODE_EMPTY:
         return true;
     default:
         return rs_lanes_refuse(b, node, "is a statement that has no vector form").vector;
@@ -326,8 +323,7 @@ restride_status rs_body_write(const rs_kernels *kernels, rs_text *text, rs_text 
     b->text = text;
     b->before = before;
     b->after = after;
-    b->variable =
-        rs_cursor_offset(b->tree->nodes[rs_node_child(b->tree, b->loop->parts.begin, 0)].cursor);
+    b->variable = b->tree->nodes[rs_node_child(b->tree, b->loop->parts.begin, 0)].place;
     while (rs_lanes_mark_locals(b, b->loop->parts.body)) {
     }
     bool ok = write_statement(b, b->loop->parts.body);

@@ -91,50 +91,42 @@ static int array_called(const rs_unit *unit, const char *name)
     return -1;
 }
 
-static CXType element_type(CXType type, bool *array)
+static const rs_syntax_type *element_type(const rs_syntax_type *type, bool *array)
 {
     *array = false;
-    while (rs_kind_of(type) == RS_KIND_NONE &&
-           (type.kind == CXType_Pointer || type.kind == CXType_ConstantArray ||
-            type.kind == CXType_IncompleteArray)) {
+    while (rs_kind_of(type) == RS_KIND_NONE && rs_type_is_fixed(type)) {
         *array = true;
-        type =
-            clang_getCanonicalType(type.kind == CXType_Pointer ? clang_getPointeeType(type)
-                                                               : clang_getArrayElementType(type));
+        type = rs_type_below(type);
     }
     return type;
 }
 
-static json_t *describe_parameter(const rs_nest *nest, CXCursor parameter)
+static json_t *describe_parameter(const rs_nest *nest, const rs_syntax_declaration *parameter)
 {
     bool array;
-    CXType type = element_type(clang_getCanonicalType(clang_getCursorType(parameter)), &array);
-    CXString name = clang_getCursorSpelling(parameter);
-    CXString spelling = clang_getTypeSpelling(clang_getUnqualifiedType(type));
+    const rs_syntax_type *type = element_type(rs_declared_type(parameter), &array);
+    const char *name = parameter->name;
+    const char *spelling = type->plain->name;
     rs_kind kind = rs_kind_of(type);
-    int which = array ? array_called(nest->unit, clang_getCString(name)) : -1;
+    int which = array ? array_called(nest->unit, name) : -1;
     json_t *entry = json_pack(
-        "{s:s, s:s, s:s, s:I}", "name", clang_getCString(name), "kind", array ? "array" : "scalar",
-        "type", kind != RS_KIND_NONE ? rs_kind_name(kind) : clang_getCString(spelling), "bytes",
-        (json_int_t)clang_Type_getSizeOf(type));
+        "{s:s, s:s, s:s, s:I}", "name", name, "kind", array ? "array" : "scalar", "type",
+        kind != RS_KIND_NONE ? rs_kind_name(kind) : spelling, "bytes", (json_int_t)type->size);
     if (array) {
         json_object_set_new(entry, "written",
                             json_boolean(which >= 0 && nest->unit->arrays[which].written));
         json_object_set_new(entry, "sizes", describe_sizes(nest, which));
     }
-    clang_disposeString(name);
-    clang_disposeString(spelling);
     return entry;
 }
 
 static json_t *describe_parameters(const rs_kernels *kernels)
 {
     const rs_nest *nest = kernels->nest;
-    CXCursor function = nest->program->tree.nodes[nest->function].cursor;
+    const rs_syntax_declaration *function = nest->program->tree.nodes[nest->function].declaration;
     json_t *list = json_array();
-    for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
-        json_array_append_new(
-            list, describe_parameter(nest, clang_Cursor_getArgument(function, (unsigned)i)));
+    for (int i = 0; i < (int)function->parameter_count; i++)
+        json_array_append_new(list, describe_parameter(nest, rs_parameter(function, i)));
     for (int i = 0; i < kernels->gathered_count; i++) {
         const rs_gathered *g = &kernels->gathered[i];
         rs_text name = RS_TEXT_EMPTY;

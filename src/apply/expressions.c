@@ -166,7 +166,7 @@ static rs_lane_value express_conditional(rs_lanes *b, int node)
 static rs_lane_value express_cast(rs_lanes *b, int node)
 {
     int inner = -1;
-    rs_kind kind = rs_kind_of(rs_node_type(b->tree, node));
+    rs_kind kind = rs_kind_of(rs_type_of(b->tree, node));
     for (int child = b->tree->nodes[node].first; child >= 0; child = b->tree->nodes[child].next)
         inner = child;
     if (kind == RS_KIND_NONE || inner < 0)
@@ -175,15 +175,13 @@ static rs_lane_value express_cast(rs_lanes *b, int node)
 }
 
 /* The type of an argument, and of the result with -1. */
-static rs_kind kind_of_call(const rs_lanes *b, CXCursor function, const char *name, int argument,
-                            rs_kind own)
+static rs_kind kind_of_call(const rs_lanes *b, const rs_syntax_declaration *function,
+                            const char *name, int argument, rs_kind own)
 {
     bool is_float;
     if (rs_function_find(name, &is_float) == NULL)
-        return rs_kind_of(clang_getCanonicalType(
-            argument < 0
-                ? clang_getCursorResultType(function)
-                : clang_getCursorType(clang_Cursor_getArgument(function, (unsigned)argument))));
+        return rs_kind_of(argument < 0 ? rs_result_type(function)
+                                       : rs_declared_type(rs_parameter(function, argument)));
     if (b->nest->program->language != RS_LANGUAGE_C)
         return own == RS_KIND_DOUBLE ? RS_KIND_DOUBLE : RS_KIND_FLOAT;
     return is_float ? RS_KIND_FLOAT : RS_KIND_DOUBLE;
@@ -194,11 +192,10 @@ static rs_lane_value express_call(rs_lanes *b, int node)
     enum { MOST = 8 };
     rs_lane_value arguments[MOST];
     int count = -1;
-    CXCursor function = clang_getCursorReferenced(b->tree->nodes[node].cursor);
-    if (clang_Cursor_isNull(function) || !rs_function_is_callable(function))
+    const rs_syntax_declaration *function = b->tree->nodes[node].declaration;
+    if (!rs_function_is_callable(b->tree, function))
         return rs_lanes_refuse(b, node, "calls a function that kernels do not have");
-    CXString spelling = clang_getCursorSpelling(function);
-    const char *name = clang_getCString(spelling);
+    const char *name = function->name;
     rs_kind kind = RS_KIND_NONE;
     bool ok = true;
     for (int child = b->tree->nodes[node].first; child >= 0 && ok;
@@ -224,7 +221,6 @@ static rs_lane_value express_call(rs_lanes *b, int node)
         rs_text_add_string(&text, ")");
     }
     rs_text_add_string(&text, ")");
-    clang_disposeString(spelling);
     if (ok && kind != RS_KIND_NONE)
         return rs_lanes_make(b, &text, kind, true);
     rs_text_free(&text);
@@ -237,7 +233,7 @@ static rs_lane_value express_same(rs_lanes *b, int node)
     rs_text text = RS_TEXT_EMPTY;
     int length;
     const char *source = rs_nest_text(b->nest, node, &length);
-    rs_kind kind = rs_kind_of(rs_node_type(b->tree, node));
+    rs_kind kind = rs_kind_of(rs_type_of(b->tree, node));
     if (kind == RS_KIND_NONE)
         return rs_lanes_refuse(b, node, "has a type that is no number");
     rs_text_format(&text, "(%.*s)", length, source);
@@ -251,7 +247,7 @@ static rs_lane_value express_name(rs_lanes *b, int node)
     const char *source = rs_nest_text(b->nest, node, &length);
     bool counts = rs_node_declaration(b->tree, node) == b->variable;
     rs_text_format(&text, "%.*s%s", length, source, counts ? "_lanes" : "");
-    return rs_lanes_make(b, &text, rs_kind_of(rs_node_type(b->tree, node)), true);
+    return rs_lanes_make(b, &text, rs_kind_of(rs_type_of(b->tree, node)), true);
 }
 
 rs_lane_value rs_lanes_express(rs_lanes *b, int node)
@@ -270,18 +266,18 @@ rs_lane_value rs_lanes_express(rs_lanes *b, int node)
         return reference >= 0 ? rs_lanes_load(b, node, reference)
                               : rs_lanes_refuse(b, node, "is not followed by the analysis");
     }
-    switch (b->tree->nodes[node].kind) {
-    case CXCursor_DeclRefExpr:
+    switch (b->tree->nodes[node].is) {
+    case RS_NODE_REFERENCE:
         return express_name(b, node);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return express_binary(b, node);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return express_unary(b, node);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return express_conditional(b, node);
-    case CXCursor_CStyleCastExpr:
+    case RS_NODE_CAST:
         return express_cast(b, node);
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return express_call(b, node);
     default:
         return rs_lanes_refuse(b, node, "is no expression that has a vector form");

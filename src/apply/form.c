@@ -409,30 +409,27 @@ static const cost functions[] = {{"sqrt", 16, 3},  {"fabs", 1, 1},  {"exp", 30, 
 static const double other_function = 20, wide_quotient = 16, narrow_quotient = 4,
                     integer_quotient = 5;
 
-static double function_cost(CXCursor call, bool wide)
+static double function_cost(const char *text, bool wide)
 {
-    CXString name = clang_getCursorSpelling(call);
-    const char *text = clang_getCString(name);
     double found = other_function;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && text != NULL; i++) {
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         size_t length = strlen(functions[i].name);
         if (strncmp(text, functions[i].name, length) == 0 && strlen(text + length) <= 1)
             found = wide ? functions[i].wide : functions[i].narrow;
     }
-    clang_disposeString(name);
     return found;
 }
 
 /* Instructions of one node, without those below it. */
 static double node_cost(const rs_tree *tree, int node, rs_kind kind)
 {
-    enum CXCursorKind what = tree->nodes[node].kind;
+    int what = tree->nodes[node].is;
     bool wide = kind == RS_KIND_DOUBLE;
-    if (what == CXCursor_CallExpr)
-        return function_cost(tree->nodes[node].cursor, wide);
-    if (what == CXCursor_ConditionalOperator)
+    if (what == RS_NODE_CALL)
+        return function_cost(tree->nodes[node].name, wide);
+    if (what == RS_NODE_CONDITIONAL)
         return 1;
-    if (what != CXCursor_BinaryOperator && what != CXCursor_CompoundAssignOperator)
+    if (what != RS_NODE_BINARY && what != RS_NODE_ASSIGN)
         return 0;
     if (rs_node_is_binary(tree, node, "="))
         return 0;
@@ -453,7 +450,7 @@ static void add_arithmetic(maker *m, int loop)
     for (int node = root; root >= 0 && node < tree->node_count; node++) {
         if (tree->nodes[node].begin >= tree->nodes[root].end)
             break;
-        rs_kind kind = rs_kind_of(rs_node_type(tree, node));
+        rs_kind kind = rs_kind_of(rs_type_of(tree, node));
         double instructions = node_cost(tree, node, kind);
         if (kind == RS_KIND_DOUBLE)
             work->wide += instructions;

@@ -2,15 +2,14 @@
 #include "apply/kernels.h"
 
 #include "apply/types.h"
+#include "source/query.h"
 
 #include <string.h>
 
-static void write_function(rs_text *functions, rs_text *names, CXCursor called)
+static void write_function(rs_text *functions, rs_text *names, const char *name)
 {
     static const char *const arguments[] = {"", "a", "a, b", "a, b, c"};
     bool is_float;
-    CXString spelling = clang_getCursorSpelling(called);
-    const char *name = clang_getCString(spelling);
     const rs_math_function *function = rs_function_find(name, &is_float);
     rs_text mark = RS_TEXT_EMPTY;
     rs_text_format(&mark, "#define %s ", name);
@@ -25,7 +24,6 @@ static void write_function(rs_text *functions, rs_text *names, CXCursor called)
         rs_text_format(names, "%srestride_%s\n", mark.data, name);
     }
     rs_text_free(&mark);
-    clang_disposeString(spelling);
 }
 
 /* C has functions of double and of float under names of their own; OpenCL C has one name, which
@@ -34,9 +32,8 @@ static void write_functions(rs_text *text, const rs_translation_unit *program)
 {
     rs_text functions = RS_TEXT_EMPTY, names = RS_TEXT_EMPTY;
     for (int i = 0; i < program->tree.node_count; i++)
-        if (program->tree.nodes[i].kind == CXCursor_CallExpr)
-            write_function(&functions, &names,
-                           clang_getCursorReferenced(program->tree.nodes[i].cursor));
+        if (program->tree.nodes[i].is == RS_NODE_CALL)
+            write_function(&functions, &names, program->tree.nodes[i].name);
     if (functions.size > 0 && names.size > 0) {
         rs_text_add(text, functions.data, functions.size);
         rs_text_add(text, names.data, names.size);
@@ -54,14 +51,11 @@ static void write_keywords(rs_text *text, const rs_translation_unit *program)
                                            "write_only", "read_write", "pipe",    "event_t"};
     for (size_t k = 0; k < sizeof keywords / sizeof keywords[0]; k++)
         for (int i = 0; i < program->tree.node_count; i++) {
-            enum CXCursorKind kind = program->tree.nodes[i].kind;
-            if (kind != CXCursor_ParmDecl && kind != CXCursor_VarDecl &&
-                kind != CXCursor_FieldDecl && kind != CXCursor_EnumConstantDecl)
+            int kind = program->tree.nodes[i].is;
+            if (kind != RS_NODE_PARAMETER && kind != RS_NODE_VARIABLE && kind != RS_NODE_FIELD &&
+                kind != RS_NODE_ENUMERATOR)
                 continue;
-            CXString name = clang_getCursorSpelling(program->tree.nodes[i].cursor);
-            bool same = strcmp(clang_getCString(name), keywords[k]) == 0;
-            clang_disposeString(name);
-            if (same) {
+            if (strcmp(program->tree.nodes[i].name, keywords[k]) == 0) {
                 rs_text_format(text, "#define %s restride_%s\n", keywords[k], keywords[k]);
                 break;
             }
@@ -70,12 +64,10 @@ static void write_keywords(rs_text *text, const rs_translation_unit *program)
 
 static bool belongs_to_head(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    bool kernels_need =
-        kind == CXCursor_EnumDecl || kind == CXCursor_StructDecl || kind == CXCursor_TypedefDecl;
-    return kernels_need || (kind == CXCursor_FunctionDecl &&
-                            clang_isCursorDefinition(tree->nodes[node].cursor) != 0 &&
-                            rs_function_is_callable(tree->nodes[node].cursor));
+    int kind = tree->nodes[node].is;
+    bool kernels_need = kind == RS_NODE_ENUM || kind == RS_NODE_STRUCT || kind == RS_NODE_TYPEDEF;
+    return kernels_need || (kind == RS_NODE_FUNCTION && rs_node_body(tree, node) >= 0 &&
+                            rs_function_is_callable(tree, tree->nodes[node].declaration));
 }
 
 restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *program,
@@ -95,7 +87,7 @@ restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *
         if (!belongs_to_head(tree, child))
             continue;
         rs_text_add(text, tree->text + n->begin, n->end - n->begin);
-        rs_text_add_string(text, n->kind == CXCursor_FunctionDecl ? "\n" : ";\n");
+        rs_text_add_string(text, n->is == RS_NODE_FUNCTION ? "\n" : ";\n");
     }
     rs_text_add_string(text, "\n");
     return text->failed ? rs_fail_memory("the kernels of a nest") : RESTRIDE_OK;

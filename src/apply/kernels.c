@@ -14,69 +14,67 @@ enum { MOST_NAMES = 20000, MOST_CALLS = 20 };
 
 /* A look at what a function uses, which ends: kernels have no recursion. */
 typedef struct {
-    int depth;
-    int *left; /* names that are still looked at */
-    bool refused;
-} inspected;
+    const rs_tree *tree;
+    int left; /* names that are still looked at */
+} inspection;
 
-static bool is_callable(CXCursor function, int depth, int *left);
+static bool is_callable(inspection *i, const rs_syntax_declaration *function, int depth);
 
-/* Refuses variables that are not of one call alone, and calls of functions that kernels lack. */
-static enum CXChildVisitResult inspect(CXCursor cursor, CXCursor parent, CXClientData data)
+/* Whether below a node stand only variables of one call alone, and calls that kernels can make. */
+static bool uses_nothing_else(inspection *i, int node, int depth)
 {
-    (void)parent;
-    inspected *i = data;
-    CXCursor declared = clang_getCursorKind(cursor) == CXCursor_DeclRefExpr
-                            ? clang_getCursorReferenced(cursor)
-                            : cursor;
-    enum CXCursorKind kind = clang_getCursorKind(declared);
-    if (--*i->left < 0)
-        i->refused = true;
-    else if (kind == CXCursor_VarDecl)
-        i->refused = clang_getCursorKind(clang_getCursorSemanticParent(declared)) ==
-                         CXCursor_TranslationUnit ||
-                     clang_Cursor_getStorageClass(declared) == CX_SC_Static;
-    else if (kind == CXCursor_FunctionDecl)
-        i->refused = !is_callable(declared, i->depth + 1, i->left);
-    return i->refused ? CXChildVisit_Break : CXChildVisit_Recurse;
+    const rs_tree *tree = i->tree;
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    const bool names = tree->nodes[node].is == RS_NODE_REFERENCE;
+    if (--i->left < 0)
+        return false;
+    if ((names || tree->nodes[node].is == RS_NODE_VARIABLE) &&
+        rs_is_declared(declared, RS_DECLARATION_VARIABLE) &&
+        (declared->is_global || declared->is_static))
+        return false;
+    if (names && rs_is_declared(declared, RS_DECLARATION_FUNCTION) &&
+        !is_callable(i, declared, depth + 1))
+        return false;
+    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        if (!uses_nothing_else(i, child, depth))
+            return false;
+    return true;
 }
 
-static bool is_callable(CXCursor function, int depth, int *left)
+static bool is_callable(inspection *i, const rs_syntax_declaration *function, int depth)
 {
     bool is_float;
-    CXString name = clang_getCursorSpelling(function);
-    bool known = rs_function_find(clang_getCString(name), &is_float) != NULL;
-    bool taken = !known && rs_name_is_built_in(clang_getCString(name));
-    clang_disposeString(name);
-    if (taken)
+    int definition = 1;
+    const rs_tree *tree = i->tree;
+    if (rs_function_find(function->name, &is_float) != NULL)
+        return true;
+    while (definition < tree->node_count &&
+           (tree->nodes[definition].declaration != function ||
+            tree->nodes[definition].is != RS_NODE_FUNCTION || rs_node_body(tree, definition) < 0))
+        definition++;
+    if (rs_name_is_built_in(function->name) || definition == tree->node_count ||
+        function->parameter_count == 0 || depth >= MOST_CALLS ||
+        rs_kind_of(rs_result_type(function)) == RS_KIND_NONE)
         return false;
-    CXCursor definition = clang_getCursorDefinition(function);
-    if (known || clang_Cursor_isNull(definition))
-        return known;
-    int count = clang_Cursor_getNumArguments(function);
-    bool numbers =
-        count > 0 && depth < MOST_CALLS &&
-        rs_kind_of(clang_getCanonicalType(clang_getCursorResultType(function))) != RS_KIND_NONE;
-    for (int i = 0; i < count && numbers; i++)
-        numbers = rs_kind_of(clang_getCanonicalType(clang_getCursorType(
-                      clang_Cursor_getArgument(function, (unsigned)i)))) != RS_KIND_NONE;
-    inspected i = {depth, left, false};
-    if (numbers)
-        clang_visitChildren(definition, inspect, &i);
-    return numbers && !i.refused;
+    for (size_t p = 0; p < function->parameter_count; p++)
+        if (rs_kind_of(rs_declared_type(function->parameters[p])) == RS_KIND_NONE)
+            return false;
+    for (int child = tree->nodes[definition].first; child >= 0; child = tree->nodes[child].next)
+        if (!uses_nothing_else(i, child, depth))
+            return false;
+    return true;
 }
 
-bool rs_function_is_callable(CXCursor function)
+bool rs_function_is_callable(const rs_tree *tree, const rs_syntax_declaration *function)
 {
-    int left = MOST_NAMES;
-    return is_callable(function, 0, &left);
+    inspection i = {tree, MOST_NAMES};
+    return is_callable(&i, function, 0);
 }
 
 /* The node of what an expression assigns, or hands on the address of; -1 for neither. */
 static int changed_by(const rs_tree *tree, int node)
 {
-    bool address =
-        tree->nodes[node].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "&");
+    bool address = tree->nodes[node].is == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "&");
     return address ? rs_node_child(tree, node, 0) : rs_node_assigned(tree, node);
 }
 
@@ -85,7 +83,7 @@ static int count_uses(const rs_tree *tree, int node, size_t declaration, bool as
 {
     int left = assigned ? changed_by(tree, node) : -1;
     int count = assigned ? left >= 0 && rs_node_declaration(tree, left) == declaration
-                         : tree->nodes[node].kind == CXCursor_DeclRefExpr &&
+                         : tree->nodes[node].is == RS_NODE_REFERENCE &&
                                rs_node_declaration(tree, node) == declaration;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         count += count_uses(tree, child, declaration, assigned);
@@ -94,7 +92,7 @@ static int count_uses(const rs_tree *tree, int node, size_t declaration, bool as
 
 static bool loads(const rs_tree *tree, int node)
 {
-    if (rs_node_is_memory(tree, node) || tree->nodes[node].kind == CXCursor_CallExpr)
+    if (rs_node_is_memory(tree, node) || tree->nodes[node].is == RS_NODE_CALL)
         return true;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (loads(tree, child))
@@ -106,14 +104,12 @@ static bool add_gathered(rs_kernels *kernels, int declared)
 {
     rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    CXType type = rs_node_type(tree, declared);
+    const rs_syntax_type *type = rs_type_of(tree, declared);
     if (kernels->gathered_count == RS_GATHERED_LIMIT || rs_kind_of(type) == RS_KIND_NONE)
         return rs_nest_refuse(nest, declared, "the nest assigns a variable of the function");
-    CXString name = clang_getCursorSpelling(tree->nodes[declared].cursor);
-    kernels->gathered[kernels->gathered_count++] =
-        (rs_gathered){strdup(clang_getCString(name)), rs_kind_name(rs_kind_of(type)),
-                      rs_kind_bytes(rs_kind_of(type))};
-    clang_disposeString(name);
+    const char *name = tree->nodes[declared].name;
+    kernels->gathered[kernels->gathered_count++] = (rs_gathered){
+        strdup(name), rs_kind_name(rs_kind_of(type)), rs_kind_bytes(rs_kind_of(type))};
     return kernels->gathered[kernels->gathered_count - 1].name != NULL;
 }
 
@@ -122,7 +118,7 @@ static bool take_variable(rs_kernels *kernels, int body, int declared)
 {
     rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    size_t declaration = rs_cursor_offset(tree->nodes[declared].cursor);
+    size_t declaration = tree->nodes[declared].place;
     int inside = count_uses(tree, nest->node, declaration, false);
     int assigned = count_uses(tree, nest->node, declaration, true);
     if (inside == 0)
@@ -143,51 +139,43 @@ static bool take_statement(rs_kernels *kernels, int body, int statement)
 {
     rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    enum CXCursorKind kind = tree->nodes[statement].kind;
-    if (kind == CXCursor_ForStmt || kind == CXCursor_ReturnStmt || kind == CXCursor_NullStmt)
+    int kind = tree->nodes[statement].is;
+    if (kind == RS_NODE_FOR || kind == RS_NODE_RETURN || kind == RS_NODE_EMPTY)
         return true;
-    if (kind != CXCursor_DeclStmt)
+    if (kind != RS_NODE_DECLARE)
         return rs_nest_refuse(nest, statement,
                               "the function does more than declare variables and run loops");
     for (int child = tree->nodes[statement].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind != CXCursor_VarDecl || !take_variable(kernels, body, child))
+        if (tree->nodes[child].is != RS_NODE_VARIABLE || !take_variable(kernels, body, child))
             return rs_nest_refuse(nest, statement, "a declaration that kernels cannot have");
     return true;
 }
 
-static bool is_taken(CXCursor variable)
+static bool is_taken(const rs_syntax_declaration *variable)
 {
-    CXString name = clang_getCursorSpelling(variable);
-    bool taken = rs_name_is_taken(clang_getCString(name)) ||
-                 clang_Cursor_getStorageClass(variable) == CX_SC_Register;
-    clang_disposeString(name);
-    return taken;
+    return rs_name_is_taken(variable->name) || variable->is_register;
 }
 
 /* Parameters of the function: numbers, and pointers to numbers or structures. */
-static bool check_parameter(rs_nest *nest, int body, CXCursor parameter)
+static bool check_parameter(rs_nest *nest, int body, const rs_syntax_declaration *parameter)
 {
     const rs_tree *tree = &nest->program->tree;
-    size_t declaration = rs_cursor_offset(parameter);
+    size_t declaration = parameter->place;
     if (is_taken(parameter))
         return rs_nest_refuse(nest, nest->function, "a parameter has a name that kernels need");
     if (count_uses(tree, nest->node, declaration, false) > 0 &&
         count_uses(tree, body, declaration, true) > 0)
         return rs_nest_refuse(nest, nest->node, "a parameter of the nest is assigned");
-    CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
-    bool pointer = type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray ||
-                   type.kind == CXType_ConstantArray;
+    const rs_syntax_type *type = rs_declared_type(parameter);
+    bool pointer = rs_type_is_fixed(type);
     if (!pointer && rs_kind_of(type) != RS_KIND_NONE)
         return true;
-    while (type.kind == CXType_Pointer || type.kind == CXType_ConstantArray ||
-           type.kind == CXType_IncompleteArray) {
-        bool array = type.kind != CXType_Pointer;
-        type = clang_getCanonicalType(array ? clang_getArrayElementType(type)
-                                            : clang_getPointeeType(type));
-        if (type.kind == CXType_Pointer)
+    while (rs_type_is_fixed(type)) {
+        type = rs_type_below(type);
+        if (type->kind == RS_TYPE_POINTER)
             pointer = false;
     }
-    if (pointer && (rs_kind_of(type) != RS_KIND_NONE || type.kind == CXType_Record))
+    if (pointer && (rs_kind_of(type) != RS_KIND_NONE || type->kind == RS_TYPE_RECORD))
         return true;
     return rs_nest_refuse(nest, nest->function,
                           "a parameter is neither a number nor an array of constant extents");
@@ -197,8 +185,7 @@ static bool check_parameter(rs_nest *nest, int body, CXCursor parameter)
 static size_t owner_of(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
-    while (node >= 0 && tree->nodes[node].kind == CXCursor_MemberRefExpr &&
-           !rs_node_is_memory(tree, node))
+    while (node >= 0 && tree->nodes[node].is == RS_NODE_MEMBER && !rs_node_is_memory(tree, node))
         node = rs_node_inner(tree, rs_node_child(tree, node, 0));
     return node < 0 ? 0 : rs_node_declaration(tree, node);
 }
@@ -236,25 +223,23 @@ static bool check_assignments(rs_nest *nest, int node)
 static bool check_names(rs_nest *nest, int node)
 {
     const rs_tree *tree = &nest->program->tree;
-    if (tree->nodes[node].kind == CXCursor_VarDecl && rs_node_is_pointer(tree, node))
+    if (tree->nodes[node].is == RS_NODE_VARIABLE && rs_node_is_pointer(tree, node))
         return rs_nest_refuse(nest, node, "the nest declares a pointer");
-    if (tree->nodes[node].kind == CXCursor_VarDecl &&
-        clang_Cursor_getStorageClass(tree->nodes[node].cursor) == CX_SC_Static)
+    if (tree->nodes[node].is == RS_NODE_VARIABLE && tree->nodes[node].declaration->is_static)
         return rs_nest_refuse(nest, node, "the nest declares a static variable");
-    if (tree->nodes[node].kind == CXCursor_VarDecl && is_taken(tree->nodes[node].cursor))
+    if (tree->nodes[node].is == RS_NODE_VARIABLE && is_taken(tree->nodes[node].declaration))
         return rs_nest_refuse(nest, node, "a variable cannot be declared so in a kernel");
-    if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
-        CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-        enum CXCursorKind kind = clang_getCursorKind(declared);
-        if (kind == CXCursor_VarDecl &&
-            rs_cursor_offset(declared) < tree->nodes[nest->function].begin)
+    if (tree->nodes[node].is == RS_NODE_REFERENCE) {
+        const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+        bool variable = rs_is_declared(declared, RS_DECLARATION_VARIABLE);
+        if (variable && declared->place < tree->nodes[nest->function].begin)
             return rs_nest_refuse(nest, node, "a variable of the file is used");
-        CXType type = clang_getCanonicalType(clang_getCursorType(declared));
-        if (kind == CXCursor_VarDecl && type.kind == CXType_Pointer)
+        if (variable && rs_declared_type(declared)->kind == RS_TYPE_POINTER)
             return rs_nest_refuse(nest, node, "a pointer is used that is no parameter");
-        if (kind == CXCursor_VarDecl && clang_Cursor_getStorageClass(declared) == CX_SC_Static)
+        if (variable && declared->is_static)
             return rs_nest_refuse(nest, node, "a static variable is used");
-        if (kind == CXCursor_FunctionDecl && !rs_function_is_callable(declared))
+        if (rs_is_declared(declared, RS_DECLARATION_FUNCTION) &&
+            !rs_function_is_callable(tree, declared))
             return rs_nest_refuse(nest, node, "a function is called that kernels do not have");
     }
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
@@ -267,11 +252,11 @@ restride_status rs_kernels_prepare(rs_kernels *kernels)
 {
     rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    CXCursor function = tree->nodes[nest->function].cursor;
-    int body = rs_node_body(tree, nest->function), count = clang_Cursor_getNumArguments(function);
+    const rs_syntax_declaration *function = tree->nodes[nest->function].declaration;
+    int body = rs_node_body(tree, nest->function), count = (int)function->parameter_count;
     bool ok = check_names(nest, nest->node);
     for (int i = 0; i < count && ok; i++)
-        ok = check_parameter(nest, body, clang_Cursor_getArgument(function, (unsigned)i));
+        ok = check_parameter(nest, body, rs_parameter(function, i));
     for (int child = tree->nodes[body].first; child >= 0 && ok; child = tree->nodes[child].next)
         ok = take_statement(kernels, body, child);
     ok = ok && check_assignments(nest, nest->node);
@@ -286,49 +271,43 @@ void rs_kernels_free(rs_kernels *kernels)
 
 /* ---- parameters ---- */
 
-static void write_element_type(rs_text *text, CXType type)
+static void write_element_type(rs_text *text, const rs_syntax_type *type)
 {
     rs_kind kind = rs_kind_of(type);
-    CXString spelling = clang_getTypeSpelling(clang_getUnqualifiedType(type));
-    rs_text_add_string(text,
-                       kind != RS_KIND_NONE ? rs_kind_name(kind) : clang_getCString(spelling));
-    clang_disposeString(spelling);
+    rs_text_add_string(text, kind != RS_KIND_NONE ? rs_kind_name(kind) : type->plain->name);
 }
 
 /* "__global double (*m)[200]" for double m[][200]. */
-void rs_kernels_write_parameter(rs_text *text, CXCursor parameter, const char *space)
+void rs_kernels_write_parameter(rs_text *text, const rs_syntax_declaration *parameter,
+                                const char *space)
 {
     long long extents[RS_SUBSCRIPT_LIMIT];
     int count = 0;
-    CXString name = clang_getCursorSpelling(parameter);
-    CXType type = clang_getCanonicalType(clang_getCursorType(parameter));
+    const char *name = parameter->name;
+    const rs_syntax_type *type = rs_declared_type(parameter);
     bool array = rs_kind_of(type) == RS_KIND_NONE;
     if (array)
-        type =
-            clang_getCanonicalType(type.kind == CXType_Pointer ? clang_getPointeeType(type)
-                                                               : clang_getArrayElementType(type));
-    while (type.kind == CXType_ConstantArray && count < RS_SUBSCRIPT_LIMIT) {
-        extents[count++] = clang_getArraySize(type);
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
+        type = rs_type_below(type);
+    while (type->kind == RS_TYPE_ARRAY && count < RS_SUBSCRIPT_LIMIT) {
+        extents[count++] = type->count;
+        type = rs_type_below(type);
     }
     rs_text_format(text, "%s%s", array ? space : "", array ? " " : "");
     write_element_type(text, type);
-    rs_text_format(text, count > 0 ? " (*%s)" : array ? " *%s" : " %s", clang_getCString(name));
+    rs_text_format(text, count > 0 ? " (*%s)" : array ? " *%s" : " %s", name);
     for (int i = 0; i < count; i++)
         rs_text_format(text, "[%lld]", extents[i]);
-    clang_disposeString(name);
 }
 
 void rs_kernels_write_signature(const rs_kernels *kernels, rs_text *text, const char *ending)
 {
     const rs_nest *nest = kernels->nest;
-    CXCursor function = nest->program->tree.nodes[nest->function].cursor;
-    int count = clang_Cursor_getNumArguments(function);
+    const rs_syntax_declaration *function = nest->program->tree.nodes[nest->function].declaration;
+    int count = (int)function->parameter_count;
     rs_text_format(text, "__kernel void %s_%s(", kernels->name, ending);
     for (int i = 0; i < count; i++) {
         rs_text_add_string(text, i > 0 ? ", " : "");
-        rs_kernels_write_parameter(text, clang_Cursor_getArgument(function, (unsigned)i),
-                                   "__global");
+        rs_kernels_write_parameter(text, rs_parameter(function, i), "__global");
     }
     for (int i = 0; i < kernels->gathered_count; i++)
         rs_text_format(text, "%s__global %s *%s_gathered", count > 0 || i > 0 ? ", " : "",
@@ -426,7 +405,7 @@ static void copy_node(rewriting *r, rs_text *text, int node)
         return;
     }
     bool opened = false;
-    for (int i = 0; n->kind == CXCursor_ForStmt && i < nest->count; i++) {
+    for (int i = 0; n->is == RS_NODE_FOR && i < nest->count; i++) {
         const rs_nest_loop *loop = &nest->loops[i];
         bool replaced = r->vectors != NULL && i == nest->vector;
         if (loop->node != node || (loop->dimension < 0 && !replaced))
@@ -477,9 +456,8 @@ void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text)
          child = tree->nodes[child].next) {
         bool used = false;
         for (int v = tree->nodes[child].first; v >= 0; v = tree->nodes[v].next)
-            used = used ||
-                   count_uses(tree, nest->node, rs_cursor_offset(tree->nodes[v].cursor), false) > 0;
-        if (tree->nodes[child].kind != CXCursor_DeclStmt || !used)
+            used = used || count_uses(tree, nest->node, tree->nodes[v].place, false) > 0;
+        if (tree->nodes[child].is != RS_NODE_DECLARE || !used)
             continue;
         rs_text_add_string(text, "    ");
         rs_text_add(text, tree->text + tree->nodes[child].begin,

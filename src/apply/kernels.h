@@ -46,7 +46,8 @@ restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *
  * space; what stands before and behind the nest; and the nest as it was written, with threads or
  * without. */
 void rs_kernels_write_signature(const rs_kernels *kernels, rs_text *text, const char *ending);
-void rs_kernels_write_parameter(rs_text *text, CXCursor parameter, const char *space);
+void rs_kernels_write_parameter(rs_text *text, const rs_syntax_declaration *parameter,
+                                const char *space);
 void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text);
 void rs_kernels_write_epilogue(const rs_kernels *kernels, rs_text *text);
 void rs_kernels_write_plain(const rs_kernels *kernels, rs_text *text, bool threads);
@@ -77,6 +78,6 @@ bool rs_kernels_write_for(const rs_kernels *kernels, rs_text *text, const rs_nes
 
 /* Whether a function can be called from a kernel: one of C's, or defined in the source over
  * numbers alone. */
-bool rs_function_is_callable(CXCursor function);
+bool rs_function_is_callable(const rs_tree *tree, const rs_syntax_declaration *function);
 
 #endif

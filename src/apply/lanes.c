@@ -132,10 +132,10 @@ bool rs_lanes_mark_locals(rs_lanes *b, int node)
     const rs_tree *tree = b->tree;
     bool grown = false;
     int left = rs_node_assigned(tree, node);
-    if (tree->nodes[node].kind == CXCursor_VarDecl) {
+    if (tree->nodes[node].is == RS_NODE_VARIABLE) {
         for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
             if (rs_lanes_varies(b, child))
-                grown = add_local(b, rs_cursor_offset(tree->nodes[node].cursor)) || grown;
+                grown = add_local(b, tree->nodes[node].place) || grown;
     } else if (left >= 0) {
         size_t declaration = rs_node_declaration(tree, left);
         if (declaration != 0 && rs_lanes_is_inside(b, declaration) && rs_lanes_varies(b, node))
@@ -157,7 +157,7 @@ static void write_element(rs_lanes *b, rs_text *text, int node, element *e)
 {
     const rs_tree *tree = b->tree;
     const rs_node *n = &tree->nodes[node];
-    bool name = n->kind == CXCursor_DeclRefExpr;
+    bool name = n->is == RS_NODE_REFERENCE;
     size_t declaration = name ? rs_node_declaration(tree, node) : 0;
     if (name && (declaration == b->variable || rs_lanes_is_local(b, declaration))) {
         int64_t step = b->nest->unit->loops[b->loop->loop].step;
@@ -234,7 +234,7 @@ static bool is_covered(const rs_lanes *b, int reference)
 
 rs_lane_value rs_lanes_load(rs_lanes *b, int node, int reference)
 {
-    rs_kind kind = rs_kind_of(rs_node_type(b->tree, node));
+    rs_kind kind = rs_kind_of(rs_type_of(b->tree, node));
     rs_text text = RS_TEXT_EMPTY;
     const rs_reference *r = &b->nest->unit->references[reference];
     if (kind == RS_KIND_NONE)
@@ -273,7 +273,7 @@ rs_lane_value rs_lanes_load(rs_lanes *b, int node, int reference)
 
 bool rs_lanes_store(rs_lanes *b, int node, int reference, rs_lane_value v)
 {
-    rs_kind kind = rs_kind_of(rs_node_type(b->tree, node));
+    rs_kind kind = rs_kind_of(rs_type_of(b->tree, node));
     if (kind == RS_KIND_NONE)
         return rs_lanes_refuse(b, node, "has a type that is no number").vector;
     v = rs_lanes_widen(b, rs_lanes_convert(b, v, kind));

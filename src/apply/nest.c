@@ -20,23 +20,21 @@ bool rs_node_holds(const rs_tree *tree, int outer, int inner)
 
 bool rs_node_is_memory(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_ArraySubscriptExpr ||
-        (kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, node, "*")))
+    int kind = tree->nodes[node].is;
+    if (kind == RS_NODE_SUBSCRIPT || (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
         return true;
     int child = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    return kind == CXCursor_MemberRefExpr && child >= 0 &&
+    return kind == RS_NODE_MEMBER && child >= 0 &&
            (rs_node_is_pointer(tree, child) || rs_node_is_memory(tree, child));
 }
 
 size_t rs_node_declaration(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
-    if (node < 0 || tree->nodes[node].kind != CXCursor_DeclRefExpr)
+    if (node < 0 || tree->nodes[node].is != RS_NODE_REFERENCE)
         return 0;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[node].cursor);
-    enum CXCursorKind kind = clang_getCursorKind(declared);
-    return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl ? rs_cursor_offset(declared) : 0;
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    return rs_is_variable(declared) ? declared->place : 0;
 }
 
 int rs_node_assigned(const rs_tree *tree, int node)
@@ -112,7 +110,7 @@ int rs_nest_reference(const rs_nest *nest, int node)
 const char *rs_nest_loop_type(const rs_nest *nest, const rs_nest_loop *loop)
 {
     const rs_tree *tree = &nest->program->tree;
-    return rs_kind_name(rs_kind_of(rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0))));
+    return rs_kind_name(rs_kind_of(rs_type_of(tree, rs_node_child(tree, loop->parts.begin, 0))));
 }
 
 rs_nest_condition rs_nest_condition_of(const rs_nest *nest, const rs_nest_loop *loop)
@@ -125,10 +123,10 @@ rs_nest_condition rs_nest_condition_of(const rs_nest *nest, const rs_nest_loop *
     const rs_tree *tree = &nest->program->tree;
     rs_nest_condition found = {-1, false, false};
     int condition = loop->parts.condition < 0 ? -1 : rs_node_inner(tree, loop->parts.condition);
-    if (condition < 0 || tree->nodes[condition].kind != CXCursor_BinaryOperator)
+    if (condition < 0 || tree->nodes[condition].is != RS_NODE_BINARY)
         return found;
     int left = rs_node_child(tree, condition, 0), right = rs_node_child(tree, condition, 1);
-    size_t own = rs_cursor_offset(tree->nodes[rs_node_child(tree, loop->parts.begin, 0)].cursor);
+    size_t own = tree->nodes[rs_node_child(tree, loop->parts.begin, 0)].place;
     bool swapped = rs_node_declaration(tree, left) != own;
     if (swapped && rs_node_declaration(tree, right) != own)
         return found;

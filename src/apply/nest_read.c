@@ -90,24 +90,14 @@ static int find_loop(const rs_nest *nest, int node)
     return -1;
 }
 
-static bool is_unsigned(CXType type)
-{
-    return type.kind >= CXType_Bool && type.kind <= CXType_UInt128;
-}
-
 /* Whether the first value of a loop's variable is known not to be negative. */
 static bool begins_natural(const rs_nest *nest, const rs_nest_loop *loop)
 {
     const rs_loop *known = &nest->unit->loops[loop->loop];
     if (known->step == 1)
         return rs_polynomial_is_natural(&known->lower, &nest->unit->symbols);
-    CXEvalResult result = clang_Cursor_Evaluate(nest->program->tree.nodes[loop->begin].cursor);
-    if (result == NULL)
-        return false;
-    bool natural = clang_EvalResult_getKind(result) == CXEval_Int &&
-                   clang_EvalResult_getAsLongLong(result) >= 0;
-    clang_EvalResult_dispose(result);
-    return natural;
+    int64_t first;
+    return rs_tree_evaluate(&nest->program->tree, loop->begin, &first) && first >= 0;
 }
 
 /*
@@ -128,10 +118,10 @@ static bool is_plain_condition(const rs_nest *nest, const rs_nest_loop *loop)
     if (power != 1 || !rs_polynomial_is_constant(&factor, &own) ||
         own != (known->step < 0 ? known->step : -known->step))
         return false; /* the end moves with the variable */
-    CXType end = rs_node_type(tree, rs_node_inner(tree, c.end));
-    CXType type = rs_node_type(tree, rs_node_child(tree, loop->parts.begin, 0));
-    int64_t size = clang_Type_getSizeOf(end);
-    bool as_unsigned = is_unsigned(end) && size >= INT_SIZE && size >= clang_Type_getSizeOf(type);
+    const rs_syntax_type *end = rs_type_of(tree, rs_node_inner(tree, c.end));
+    const rs_syntax_type *type = rs_type_of(tree, rs_node_child(tree, loop->parts.begin, 0));
+    int64_t size = end->size;
+    bool as_unsigned = rs_type_is_unsigned(end) && size >= INT_SIZE && size >= type->size;
     return !as_unsigned || (!c.down && begins_natural(nest, loop));
 }
 
@@ -141,17 +131,15 @@ static bool read_variable(rs_nest *nest, rs_nest_loop *loop)
     const rs_tree *tree = &nest->program->tree;
     int begin = loop->parts.begin;
     int declared = begin < 0 ? -1 : rs_node_child(tree, begin, 0);
-    if (declared < 0 || tree->nodes[begin].kind != CXCursor_DeclStmt ||
-        tree->nodes[declared].kind != CXCursor_VarDecl || tree->nodes[declared].next >= 0)
+    if (declared < 0 || tree->nodes[begin].is != RS_NODE_DECLARE ||
+        tree->nodes[declared].is != RS_NODE_VARIABLE || tree->nodes[declared].next >= 0)
         return false;
-    CXType type = rs_node_type(tree, declared);
-    CXString name = clang_getCursorSpelling(tree->nodes[declared].cursor);
-    loop->variable = strdup(clang_getCString(name));
-    clang_disposeString(name);
+    const rs_syntax_type *type = rs_type_of(tree, declared);
+    loop->variable = strdup(tree->nodes[declared].name);
     for (int child = tree->nodes[declared].first; child >= 0; child = tree->nodes[child].next)
         loop->begin = child;
-    return loop->variable != NULL && loop->begin >= 0 &&
-           (type.kind == CXType_Int || type.kind == CXType_Long || type.kind == CXType_LongLong);
+    return loop->variable != NULL && loop->begin >= 0 && type->kind == RS_TYPE_INTEGER &&
+           type->is_signed && (type->size == 4 || type->size == 8);
 }
 
 static bool add_loop(rs_nest *nest, int node)
@@ -177,11 +165,11 @@ static bool add_loop(rs_nest *nest, int node)
 static bool find_loops(rs_nest *nest, int node)
 {
     const rs_tree *tree = &nest->program->tree;
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    if (kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_GotoStmt ||
-        kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_SwitchStmt)
+    int kind = tree->nodes[node].is;
+    if (kind == RS_NODE_WHILE || kind == RS_NODE_DO || kind == RS_NODE_GOTO ||
+        kind == RS_NODE_RETURN || kind == RS_NODE_BREAK || kind == RS_NODE_SWITCH)
         return rs_nest_refuse(nest, node, "only for loops that run to their ends are changed");
-    if (kind == CXCursor_ForStmt && !add_loop(nest, node))
+    if (kind == RS_NODE_FOR && !add_loop(nest, node))
         return false;
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         if (!find_loops(nest, child))
@@ -211,7 +199,7 @@ static int only_child(const rs_nest *nest, int at)
 {
     const rs_tree *tree = &nest->program->tree;
     int body = nest->loops[at].parts.body;
-    if (body >= 0 && tree->nodes[body].kind == CXCursor_CompoundStmt) {
+    if (body >= 0 && tree->nodes[body].is == RS_NODE_COMPOUND) {
         body = tree->nodes[body].first;
         if (body >= 0 && tree->nodes[body].next >= 0)
             return -1;

@@ -119,15 +119,10 @@ static const rs_nest_loop *loop_of_symbol(const rs_nest *nest, int symbol)
 
 static bool is_parameter(const rs_nest *nest, const char *name)
 {
-    int count = clang_Cursor_getNumArguments(nest->program->tree.nodes[nest->function].cursor);
-    for (int i = 0; i < count; i++) {
-        CXString spelling = clang_getCursorSpelling(clang_Cursor_getArgument(
-            nest->program->tree.nodes[nest->function].cursor, (unsigned)i));
-        bool same = strcmp(clang_getCString(spelling), name) == 0;
-        clang_disposeString(spelling);
-        if (same)
+    const rs_syntax_declaration *function = nest->program->tree.nodes[nest->function].declaration;
+    for (size_t i = 0; i < function->parameter_count; i++)
+        if (strcmp(function->parameters[i]->name, name) == 0)
             return true;
-    }
     return false;
 }
 

@@ -57,7 +57,7 @@ static bool has_plain_body(const rs_nest *nest, int thread, int inner)
         for (int i = 0; i < nest->unit->reference_count; i++)
             memory = memory || (nest->unit->references[i].offset >= tree->nodes[child].begin &&
                                 nest->unit->references[i].offset < tree->nodes[child].end);
-        if (tree->nodes[child].kind == CXCursor_DeclStmt && memory)
+        if (tree->nodes[child].is == RS_NODE_DECLARE && memory)
             return false;
     }
     return true;
@@ -230,7 +230,7 @@ static const char *why_no_image(const rs_nest *nest, int array)
             continue;
         if (nest->unit->references[reference].member != NULL)
             return "an image has no structures";
-        if (tree->nodes[node].kind != CXCursor_ArraySubscriptExpr)
+        if (tree->nodes[node].is != RS_NODE_SUBSCRIPT)
             return "it is read through a pointer";
     }
     return NULL;

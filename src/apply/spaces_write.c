@@ -43,11 +43,11 @@ static void write_flat_index(const writer *w, rs_text *text, int node,
     const rs_tree *tree = &w->nest->program->tree;
     int base = rs_node_inner(tree, rs_node_child(tree, node, 0));
     int index = rs_node_child(tree, node, 1);
-    if (base >= 0 && tree->nodes[base].kind == CXCursor_ArraySubscriptExpr) {
-        CXType row = rs_node_type(tree, base);
+    if (base >= 0 && tree->nodes[base].is == RS_NODE_SUBSCRIPT) {
+        const rs_syntax_type *row = rs_type_of(tree, base);
         rs_text_add_string(text, "(");
         write_flat_index(w, text, base, replacement);
-        rs_text_format(text, ") * %lld + ", clang_getArraySize(row));
+        rs_text_format(text, ") * %lld + ", row->count);
     }
     rs_text written = RS_TEXT_EMPTY;
     rs_kernels_copy(w->kernels, &written, index, replacement);
@@ -61,7 +61,7 @@ static void write_flat_index(const writer *w, rs_text *text, int node,
 static void write_pixel(const writer *w, rs_text *text, int node, int array,
                         const rs_replacement *replacement)
 {
-    rs_kind kind = rs_kind_of(rs_node_type(&w->nest->program->tree, node));
+    rs_kind kind = rs_kind_of(rs_type_of(&w->nest->program->tree, node));
     rs_text_format(text, "%s(%s, (int)(", reader_of(kind), name_of(w, array));
     write_flat_index(w, text, node, replacement);
     rs_text_add_string(text, ")).x");
@@ -187,7 +187,7 @@ static bool replace_reference(const void *context, rs_text *text, int node)
     const writer *w = context;
     const rs_tree *tree = &w->nest->program->tree;
     const rs_replacement again = {replace_reference, context};
-    if (tree->nodes[node].kind != CXCursor_ArraySubscriptExpr)
+    if (tree->nodes[node].is != RS_NODE_SUBSCRIPT)
         return false;
     int reference = rs_nest_reference(w->nest, node);
     if (reference < 0)
@@ -287,7 +287,7 @@ static void write_thread_body(const writer *w, rs_text *text, int body)
     for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
         if (child == inner)
             write_inner_loop(w, text);
-        else if (tree->nodes[child].kind == CXCursor_DeclStmt)
+        else if (tree->nodes[child].is == RS_NODE_DECLARE)
             copy(w, text, child);
         else
             write_guarded(w, text, child);
@@ -333,24 +333,24 @@ static const char *space_of(const writer *w, const char *name, bool *image)
 
 static void write_memory_signature(const writer *w, rs_text *text)
 {
-    CXCursor function = w->nest->program->tree.nodes[w->nest->function].cursor;
+    const rs_syntax_declaration *function =
+        w->nest->program->tree.nodes[w->nest->function].declaration;
     const int64_t *g = w->spaces->group;
     rs_text_add_string(text, "__kernel ");
     if (w->spaces->staged)
         rs_text_format(text, "__attribute__((reqd_work_group_size(%lld, %lld, %lld))) ",
                        (long long)g[0], (long long)g[1], (long long)g[2]);
     rs_text_format(text, "void %s_memory(", w->kernels->name);
-    for (int i = 0; i < clang_Cursor_getNumArguments(function); i++) {
-        CXCursor parameter = clang_Cursor_getArgument(function, (unsigned)i);
-        CXString name = clang_getCursorSpelling(parameter);
+    for (int i = 0; i < (int)function->parameter_count; i++) {
+        const rs_syntax_declaration *parameter = rs_parameter(function, i);
+        const char *name = parameter->name;
         bool image;
-        const char *space = space_of(w, clang_getCString(name), &image);
+        const char *space = space_of(w, name, &image);
         rs_text_add_string(text, i > 0 ? ", " : "");
         if (image)
-            rs_text_format(text, "__read_only image1d_buffer_t %s", clang_getCString(name));
+            rs_text_format(text, "__read_only image1d_buffer_t %s", name);
         else
             rs_kernels_write_parameter(text, parameter, space);
-        clang_disposeString(name);
     }
     rs_text_add_string(text, ")\n{\n");
 }

@@ -21,25 +21,22 @@ static const struct {
     [RS_KIND_DOUBLE] = {"double", 8, RS_KIND_DOUBLE, RS_KIND_LONG},
 };
 
-rs_kind rs_kind_of(CXType canonical)
+rs_kind rs_kind_of(const rs_syntax_type *type)
 {
-    static const struct {
-        enum CXTypeKind type;
-        rs_kind kind;
-    } types[] = {
-        {CXType_Char_S, RS_KIND_CHAR},     {CXType_SChar, RS_KIND_CHAR},
-        {CXType_Char_U, RS_KIND_UCHAR},    {CXType_UChar, RS_KIND_UCHAR},
-        {CXType_Short, RS_KIND_SHORT},     {CXType_UShort, RS_KIND_USHORT},
-        {CXType_Int, RS_KIND_INT},         {CXType_Enum, RS_KIND_INT},
-        {CXType_UInt, RS_KIND_UINT},       {CXType_Long, RS_KIND_LONG},
-        {CXType_LongLong, RS_KIND_LONG},   {CXType_ULong, RS_KIND_ULONG},
-        {CXType_ULongLong, RS_KIND_ULONG}, {CXType_Float, RS_KIND_FLOAT},
-        {CXType_Double, RS_KIND_DOUBLE},
-    };
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (types[i].type == canonical.kind)
-            return types[i].kind;
-    return RS_KIND_NONE;
+    for (rs_kind kind = RS_KIND_CHAR; kind <= RS_KIND_DOUBLE; kind++) {
+        const bool is_float = kind >= RS_KIND_FLOAT;
+        const bool is_signed = is_float || kinds[kind].mask == kind;
+        if (type->kind == (is_float ? RS_TYPE_FLOAT : RS_TYPE_INTEGER) &&
+            kinds[kind].bytes == type->size && type->is_signed == is_signed)
+            return kind;
+    }
+    return type->kind == RS_TYPE_ENUM ? RS_KIND_INT : RS_KIND_NONE;
+}
+
+bool rs_type_is_fixed(const rs_syntax_type *type)
+{
+    return type->kind == RS_TYPE_POINTER ||
+           (type->kind == RS_TYPE_ARRAY && (type->count >= 0 || type->is_unbounded));
 }
 
 const char *rs_kind_name(rs_kind kind)

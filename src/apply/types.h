@@ -2,7 +2,8 @@
 #ifndef RS_APPLY_TYPES_H
 #define RS_APPLY_TYPES_H
 
-#include <clang-c/Index.h>
+#include "syntax/nodes.h"
+
 #include <stdbool.h>
 
 typedef enum {
@@ -19,7 +20,10 @@ typedef enum {
     RS_KIND_DOUBLE
 } rs_kind;
 
-rs_kind rs_kind_of(CXType canonical);
+rs_kind rs_kind_of(const rs_syntax_type *type);
+
+/* Whether a type is a pointer, or an array, but one whose extent is no constant. */
+bool rs_type_is_fixed(const rs_syntax_type *type);
 const char *rs_kind_name(rs_kind kind); /* in OpenCL C */
 int rs_kind_bytes(rs_kind kind);
 bool rs_kind_is_integer(rs_kind kind);

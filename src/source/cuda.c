@@ -48,7 +48,7 @@ restride_status rs_tree_parse_cuda(rs_tree *tree, const char *text, size_t size)
                                             PRELUDE_NAME,
                                             "-Wno-everything",
                                             "-ferror-limit=0"};
-    const struct CXUnsavedFile prelude = {PRELUDE_NAME, rs_cuda_prelude, strlen(rs_cuda_prelude)};
+    const rs_tree_file prelude = {PRELUDE_NAME, rs_cuda_prelude, strlen(rs_cuda_prelude)};
     return rs_tree_parse_as(tree, text, size, arguments,
                             (int)(sizeof arguments / sizeof arguments[0]), &prelude);
 }

@@ -188,9 +188,17 @@ bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind)
     return false;
 }
 
-bool rs_node_has(const rs_tree *tree, int node, enum CXCursorKind kind)
+bool rs_node_is_in(const rs_tree *tree, int node, int kind)
 {
-    bool found = tree->nodes[node].kind == kind;
+    int up = tree->nodes[node].parent;
+    while (up >= 0 && tree->nodes[up].is != kind)
+        up = tree->nodes[up].parent;
+    return up >= 0;
+}
+
+bool rs_node_has(const rs_tree *tree, int node, int kind)
+{
+    bool found = tree->nodes[node].is == kind;
     for (int child = tree->nodes[node].first; child >= 0 && !found; child = tree->nodes[child].next)
         found = rs_node_has(tree, child, kind);
     return found;
@@ -222,6 +230,11 @@ int rs_node_inner(const rs_tree *tree, int node)
     return node;
 }
 
+const rs_syntax_type *rs_type_of(const rs_tree *tree, int node)
+{
+    return tree->nodes[node].type;
+}
+
 CXType rs_node_type(const rs_tree *tree, int node)
 {
     return clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
@@ -242,14 +255,6 @@ bool rs_kind_is_array(enum CXTypeKind kind)
 bool rs_kind_is_reference(enum CXTypeKind kind)
 {
     return kind == CXType_LValueReference || kind == CXType_RValueReference;
-}
-
-size_t rs_cursor_offset(CXCursor cursor)
-{
-    unsigned offset = 0;
-    CXFile file;
-    clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
-    return offset;
 }
 
 int rs_node_behind(const rs_tree *tree, int node)

@@ -53,24 +53,23 @@ bool rs_node_is_list(const rs_tree *tree, int node);
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 
 /* Whether some node around this one is of a kind. */
+bool rs_node_is_in(const rs_tree *tree, int node, int kind); /* RS_NODE_... */
 bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind);
 
 /* Whether this node or some node below it is of a kind. */
-bool rs_node_has(const rs_tree *tree, int node, enum CXCursorKind kind);
+bool rs_node_has(const rs_tree *tree, int node, int kind);
 
 /* The expression inside brackets and implicit conversions. */
 int rs_node_inner(const rs_tree *tree, int node);
 
-CXType rs_node_type(const rs_tree *tree, int node); /* canonical */
+const rs_syntax_type *rs_type_of(const rs_tree *tree, int node); /* of a described tree */
+CXType rs_node_type(const rs_tree *tree, int node);              /* canonical */
 
 /* Whether an expression is a pointer, or an array as a parameter, which is one too. */
 bool rs_node_is_pointer(const rs_tree *tree, int node);
 
 bool rs_kind_is_array(enum CXTypeKind kind);
 bool rs_kind_is_reference(enum CXTypeKind kind);
-
-/* The first byte of the name that a cursor declares, in the flat text. */
-size_t rs_cursor_offset(CXCursor cursor);
 
 /* The first node behind a node and all that is below it. */
 int rs_node_behind(const rs_tree *tree, int node);

@@ -2,6 +2,7 @@
 #include "source/tree.h"
 
 #include "source/words.h"
+#include "syntax/clang/describe.h"
 #include "syntax/headers.h"
 
 #include <limits.h>
@@ -63,8 +64,19 @@ static bool add_node(visit *at, CXCursor cursor, size_t begin, size_t end)
         tree->node_capacity = wanted;
     }
     int added = tree->node_count++;
-    tree->nodes[added] =
-        (rs_node){cursor, clang_getCursorKind(cursor), begin, end, at->parent, -1, -1};
+    const enum CXCursorKind kind = clang_getCursorKind(cursor);
+    tree->nodes[added] = (rs_node){.cursor = cursor,
+                                   .kind = kind,
+                                   .begin = begin,
+                                   .end = end,
+                                   .parent = at->parent,
+                                   .first = -1,
+                                   .next = -1,
+                                   .is = rs_cursor_kind(kind),
+                                   .group = rs_cursor_group(kind),
+                                   .name = "",
+                                   .type = &rs_type_none,
+                                   .declaration = &rs_declared_none};
     if (at->last >= 0)
         tree->nodes[at->last].next = added;
     else if (at->parent >= 0)
@@ -188,11 +200,11 @@ static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *
 }
 
 static restride_status parse(rs_tree *tree, const char *const arguments[], int argument_count,
-                             const struct CXUnsavedFile *extra, unsigned options)
+                             const rs_tree_file *extra, unsigned options)
 {
     struct CXUnsavedFile files[2] = {{UNIT_NAME, tree->text, tree->size}};
     if (extra != NULL)
-        files[1] = *extra;
+        files[1] = (struct CXUnsavedFile){extra->path, extra->text, extra->size};
     enum CXErrorCode code =
         clang_parseTranslationUnit2(tree->index, UNIT_NAME, arguments, argument_count, files,
                                     extra != NULL ? 2 : 1, options, &tree->unit);
@@ -225,8 +237,7 @@ static restride_status refuse(rs_tree *tree, const char *reason)
 }
 
 static restride_status parse_text(rs_tree *tree, const char *const arguments[], int argument_count,
-                                  const struct CXUnsavedFile *extra, unsigned options,
-                                  size_t run_limit)
+                                  const rs_tree_file *extra, unsigned options, size_t run_limit)
 {
     if (!is_shallow(tree->text, tree->size, run_limit, &tree->failure_offset))
         return refuse(tree, "an expression or statement is nested too deeply");
@@ -264,7 +275,7 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
 
 restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
                                  const char *const arguments[], int argument_count,
-                                 const struct CXUnsavedFile *extra)
+                                 const rs_tree_file *extra)
 {
     memset(tree, 0, sizeof *tree);
     tree->text = text;
@@ -273,8 +284,57 @@ restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
                       LONG_RUN_LIMIT);
 }
 
+void rs_tree_visit_errors(const rs_tree *tree, rs_tree_error_visitor *visitor, void *context)
+{
+    unsigned count = tree->unit == NULL ? 0 : clang_getNumDiagnostics(tree->unit);
+    bool more = true;
+    for (unsigned i = 0; i < count && more; i++) {
+        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
+        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
+            size_t offset;
+            bool inside = rs_tree_offset(tree, clang_getDiagnosticLocation(diagnostic), &offset);
+            CXString message = clang_getDiagnosticSpelling(diagnostic);
+            more = visitor(context, clang_getCString(message), offset, inside);
+            clang_disposeString(message);
+        }
+        clang_disposeDiagnostic(diagnostic);
+    }
+}
+
+size_t rs_cursor_offset(CXCursor cursor)
+{
+    unsigned offset = 0;
+    CXFile file;
+    clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
+    return offset;
+}
+
+restride_status rs_tree_describe(rs_tree *tree, rs_syntax_language language)
+{
+    if (tree->unit == NULL)
+        return RESTRIDE_OK;
+    tree->syntax = rs_syntax_describe(tree->unit, language);
+    for (int i = 1; tree->syntax != NULL && i < tree->node_count; i++) {
+        rs_node *node = &tree->nodes[i];
+        const rs_described described = rs_cursor_describe(tree->syntax, node->cursor);
+        node->name = described.name;
+        node->type = described.type;
+        node->declaration = described.declaration;
+        node->place = rs_cursor_offset(node->cursor);
+    }
+    return tree->syntax == NULL || tree->syntax->out_of_memory
+               ? rs_fail_memory("the types of a parsed source")
+               : RESTRIDE_OK;
+}
+
+bool rs_tree_evaluate(const rs_tree *tree, int node, int64_t *value)
+{
+    return rs_cursor_evaluate(tree->nodes[node].cursor, value);
+}
+
 void rs_tree_free(rs_tree *tree)
 {
+    rs_syntax_free(tree->syntax);
     if (tree->unit != NULL)
         clang_disposeTranslationUnit(tree->unit);
     if (tree->index != NULL)

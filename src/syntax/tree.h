@@ -82,6 +82,9 @@ struct rs_syntax_type {
     const rs_syntax_type *const *parameters;  /* of a FUNCTION */
     size_t parameter_count;
     bool is_variadic;
+    bool is_unbounded; /* T[] */
+    bool is_rvalue;    /* T && */
+    bool is_dependent; /* in a template's text: on its parameters */
 };
 
 /* --- declarations ---------------------------------------------------------------------------- */
@@ -95,7 +98,9 @@ struct rs_syntax_type {
     X(RECORD, "record")                                                                            \
     X(ENUM, "enum")                                                                                \
     X(ENUMERATOR, "enumerator")                                                                    \
-    X(LABEL, "label")
+    X(LABEL, "label")                                                                              \
+    X(OTHER, "other")     /* of a flat source alone: a type's name, a template's parameter */      \
+    X(UNKNOWN, "unknown") /* likewise: what libclang has no name for */
 
 #define RS_DECLARATION_ROW(name, word) RS_DECLARATION_##name,
 typedef enum {
@@ -151,6 +156,20 @@ struct rs_syntax_declaration {
     rs_syntax_constant value; /* enumerator */
 
     size_t source; /* the reader's */
+
+    /* Of a flat source (nodes.h) alone: */
+    bool is_main;            /* it stands in the source itself, with its name at byte `place` */
+    bool is_global;          /* of no function and no class */
+    bool is_invalid;         /* the compiler refused it */
+    bool is_register;        /* variable */
+    bool is_initialized;     /* variable; `value` of one that is const and known; field: by more
+                                than a number */
+    bool is_const, is_final; /* method; a class may be final, too */
+    bool is_copying;         /* constructor: it copies or moves */
+    bool is_written;         /* method: the source has it */
+    bool is_anonymous;       /* record */
+    bool has_destructor;     /* record: one that is written, parts aside */
+    size_t place;
 };
 
 /* --- statements and expressions -------------------------------------------------------------- */

@@ -316,8 +316,12 @@ static bool keep_source(rs_syntax_reader *reader, rs_syntax_declaration *of, CXC
 rs_syntax_declaration *rs_read_declaration(rs_syntax_reader *reader, CXCursor cursor)
 {
     rs_syntax_declaration_kind kind;
-    if (!find_kind(cursor, &kind))
-        return NULL;
+    if (!find_kind(cursor, &kind)) {
+        if (!reader->is_borrowed || clang_isDeclaration(clang_getCursorKind(cursor)) == 0)
+            return NULL;
+        kind = clang_getCursorKind(cursor) == CXCursor_UnexposedDecl ? RS_DECLARATION_UNKNOWN
+                                                                     : RS_DECLARATION_OTHER;
+    }
     const CXCursor first =
         kind == RS_DECLARATION_PARAMETER ? cursor : clang_getCanonicalCursor(cursor);
     if (reader->declared_capacity != 0) {
@@ -340,7 +344,9 @@ rs_syntax_declaration *rs_read_declaration(rs_syntax_reader *reader, CXCursor cu
     read_common(reader, added, is_defined ? definition : first);
     read_kind(reader, added, first, definition);
     added->is_defined &= !added->is_implicit; /* its text would be the class's name */
-    if (kind == RS_DECLARATION_FUNCTION && added->is_defined && !added->is_system)
+    if (reader->is_borrowed)
+        rs_describe_declaration(reader, added, is_defined ? definition : first);
+    else if (kind == RS_DECLARATION_FUNCTION && added->is_defined && !added->is_system)
         rs_list_declaration(reader, added);
     return added;
 }

@@ -306,7 +306,7 @@ void rs_syntax_free(rs_syntax *tree)
     if (tree == NULL)
         return;
     rs_syntax_reader *reader = tree->reader;
-    if (reader->unit != NULL)
+    if (reader->unit != NULL && !reader->is_borrowed)
         clang_disposeTranslationUnit(reader->unit);
     clang_disposeIndex(reader->index);
     free(reader->clang_files);

@@ -49,6 +49,7 @@ struct rs_syntax_reader {
     size_t type_count, type_capacity;
     const rs_syntax_declaration *function; /* whose body is read */
     bool is_cplusplus;
+    bool is_borrowed; /* the unit is a flat source's, whose declarations are all described */
     int depth;
 };
 
@@ -83,6 +84,8 @@ size_t rs_skip_blanks(const rs_syntax_file *file, size_t at);
 const rs_syntax_type *rs_read_type(rs_syntax_reader *reader, CXType type);
 /* Of what a cursor declares, once; NULL for what has no declaration here. */
 rs_syntax_declaration *rs_read_declaration(rs_syntax_reader *reader, CXCursor cursor);
+/* What a flat source's declaration has more (describe.c). */
+void rs_describe_declaration(rs_syntax_reader *reader, rs_syntax_declaration *of, CXCursor cursor);
 /* Reads the body and the initializers of a function's constructor. */
 void rs_read_body(rs_syntax_reader *reader, rs_syntax_declaration *function);
 /* Reads a variable's, or a parameter's, initializer once. */

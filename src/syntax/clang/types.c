@@ -160,6 +160,9 @@ static rs_syntax_type *add_type(rs_syntax_reader *reader, CXType clang)
     type->is_const = clang_isConstQualifiedType(clang) != 0;
     type->is_volatile = clang_isVolatileQualifiedType(clang) != 0;
     type->is_restrict = clang_isRestrictQualifiedType(clang) != 0;
+    type->is_unbounded = clang.kind == CXType_IncompleteArray;
+    type->is_rvalue = clang.kind == CXType_RValueReference;
+    type->is_dependent = clang.kind == CXType_Unexposed || clang.kind == CXType_Dependent;
     type->space = space_of(clang_getAddressSpace(clang));
     type->count = -1;
     /* Asked about one of its placeholders, as threadIdx.x has, libclang would never answer. */
