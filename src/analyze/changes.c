@@ -64,15 +64,13 @@ static bool lasts(const rs_tree *tree, int target)
 
 bool rs_loads_memory(const rs_tree *tree, int node)
 {
-    int kind = tree->nodes[node].is;
-    if (kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_CALL ||
-        (kind == RS_NODE_MEMBER && rs_node_child(tree, node, 0) >= 0 &&
-         rs_node_is_pointer(tree, rs_node_child(tree, node, 0))) ||
-        (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (rs_loads_memory(tree, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const int kind = tree->nodes[at].is, first = tree->nodes[at].first;
+        if (kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_CALL ||
+            (kind == RS_NODE_MEMBER && first >= 0 && rs_node_is_pointer(tree, first)) ||
+            (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, at, "*")))
             return true;
+    }
     return false;
 }
 
@@ -293,14 +291,13 @@ static bool stays(unseen *u, uint64_t key)
 
 static bool is_assigned(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
-    int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    bool assigns = rs_node_is_binary(tree, node, "=") || rs_node_is_prefix(tree, node, "&");
-    if (assigns && left >= 0 && tree->nodes[left].is == RS_NODE_REFERENCE &&
-        tree->nodes[left].declaration == declared)
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (is_assigned(tree, child, declared))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const int left = rs_node_inner(tree, rs_node_child(tree, at, 0));
+        if (left >= 0 && tree->nodes[left].is == RS_NODE_REFERENCE &&
+            tree->nodes[left].declaration == declared &&
+            (rs_node_is_binary(tree, at, "=") || rs_node_is_prefix(tree, at, "&")))
             return true;
+    }
     return false;
 }
 

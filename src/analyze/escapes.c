@@ -66,9 +66,9 @@ static bool add(const rs_tree *tree, rs_escaped_list *found, int node, bool last
 /* All variables that are named below a node. */
 static bool add_names(const rs_tree *tree, rs_escaped_list *found, int node)
 {
-    bool ok = tree->nodes[node].is != RS_NODE_REFERENCE || add(tree, found, node, false);
-    for (int child = tree->nodes[node].first; child >= 0 && ok; child = tree->nodes[child].next)
-        ok = add_names(tree, found, child);
+    bool ok = true;
+    for (int at = node, end = rs_node_behind(tree, node); at < end && ok; at++)
+        ok = tree->nodes[at].is != RS_NODE_REFERENCE || add(tree, found, at, false);
     return ok;
 }
 

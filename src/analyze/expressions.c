@@ -70,17 +70,6 @@ rs_value rs_walk_parts(rs_walk *walk, int node)
 }
 
 /* Whether evaluating an expression may assign a variable. */
-static bool may_assign(const rs_tree *tree, int node)
-{
-    int kind = tree->nodes[node].is;
-    if (rs_node_is_assignment(tree, node) || kind == RS_NODE_CALL ||
-        rs_node_is_binary(tree, node, "="))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (may_assign(tree, child))
-            return true;
-    return false;
-}
 
 /*
  * The values of two expressions (-1: none) of which only one is evaluated, by a condition that
@@ -90,7 +79,8 @@ static void evaluate_either(rs_walk *walk, int yes, int no, rs_value *a, rs_valu
                             uint64_t chosen)
 {
     rs_environment before;
-    bool assigns = may_assign(walk->tree, yes) || (no >= 0 && may_assign(walk->tree, no));
+    bool assigns =
+        !rs_node_is_pure(walk->tree, yes) || (no >= 0 && !rs_node_is_pure(walk->tree, no));
     if (assigns && !rs_environment_copy(&before, &walk->variables)) {
         walk->no_memory = true;
         return;

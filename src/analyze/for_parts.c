@@ -44,15 +44,13 @@ rs_for_parts rs_for_read(const rs_tree *tree, int node)
 
 bool rs_loop_stores_numbers(const rs_tree *tree, int node)
 {
-    int kind = tree->nodes[node].is;
-    int left = rs_node_inner(tree, rs_node_child(tree, node, 0));
-    if (kind == RS_NODE_CALL || (left >= 0 && rs_node_is_assignment(tree, node) &&
-                                 tree->nodes[left].is != RS_NODE_REFERENCE &&
-                                 rs_type_may_hold_index(rs_type_of(tree, left))))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (rs_loop_stores_numbers(tree, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const int left = rs_node_inner(tree, rs_node_child(tree, at, 0));
+        if (tree->nodes[at].is == RS_NODE_CALL || (left >= 0 && rs_node_is_assignment(tree, at) &&
+                                                   tree->nodes[left].is != RS_NODE_REFERENCE &&
+                                                   rs_type_may_hold_index(rs_type_of(tree, left))))
             return true;
+    }
     return false;
 }
 
@@ -78,23 +76,20 @@ bool rs_loop_leaves(const rs_tree *tree, int body)
 
 bool rs_loop_skips(const rs_tree *tree, int node)
 {
-    int kind = tree->nodes[node].is;
-    if (kind == RS_NODE_LAMBDA)
-        return false;
-    if (kind == RS_NODE_CONTINUE || kind == RS_NODE_GOTO)
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (rs_loop_skips(tree, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const int kind = tree->nodes[at].is;
+        if (kind == RS_NODE_CONTINUE || kind == RS_NODE_GOTO)
             return true;
+        if (kind == RS_NODE_LAMBDA) /* what it does is the function object's own */
+            at = rs_node_behind(tree, at) - 1;
+    }
     return false;
 }
 
 bool rs_node_is_pure(const rs_tree *tree, int node)
 {
-    if (rs_node_is_assignment(tree, node) || tree->nodes[node].is == RS_NODE_CALL)
-        return false;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (!rs_node_is_pure(tree, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++)
+        if (rs_node_is_assignment(tree, at) || tree->nodes[at].is == RS_NODE_CALL)
             return false;
     return true;
 }

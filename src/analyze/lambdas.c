@@ -73,13 +73,13 @@ static bool is_referred(const rs_tree *tree, int lambda, const rs_syntax_declara
 /* With [=] all variables of the function that are named, but those that are references. */
 static void add_named(const rs_tree *tree, int lambda, int node, captures *all)
 {
-    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
-    if (tree->nodes[node].is == RS_NODE_REFERENCE && !is_inside(tree, lambda, declared) &&
-        rs_is_variable(declared) && !rs_variable_lasts(declared) &&
-        !is_referred(tree, lambda, declared))
-        add_capture(all, declared);
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        add_named(tree, lambda, child, all);
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const rs_syntax_declaration *declared = tree->nodes[at].declaration;
+        if (tree->nodes[at].is == RS_NODE_REFERENCE && !is_inside(tree, lambda, declared) &&
+            rs_is_variable(declared) && !rs_variable_lasts(declared) &&
+            !is_referred(tree, lambda, declared))
+            add_capture(all, declared);
+    }
 }
 
 static bool names(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
@@ -91,8 +91,8 @@ static bool names(const rs_tree *tree, int node, const rs_syntax_declaration *de
 
 static bool names_within(const rs_tree *tree, int node, const rs_syntax_declaration *declared)
 {
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (names(tree, child, declared) || names_within(tree, child, declared))
+    for (int at = node + 1, end = rs_node_behind(tree, node); at < end; at++)
+        if (tree->nodes[at].is == RS_NODE_REFERENCE && tree->nodes[at].declaration == declared)
             return true;
     return false;
 }

@@ -51,12 +51,9 @@ static bool is_declared_inside(const rs_walk *walk, int body, uint64_t key)
 static bool names_declared_inside(rs_walk *walk, int node, const entry *e)
 {
     uint64_t key;
-    if (walk->tree->nodes[node].is == RS_NODE_REFERENCE && rs_variable_key(walk, node, &key) &&
-        is_declared_inside(walk, e->p.body, key))
-        return true;
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next)
-        if (names_declared_inside(walk, child, e))
+    for (int at = node, end = rs_node_behind(walk->tree, node); at < end; at++)
+        if (walk->tree->nodes[at].is == RS_NODE_REFERENCE && rs_variable_key(walk, at, &key) &&
+            is_declared_inside(walk, e->p.body, key))
             return true;
     return false;
 }

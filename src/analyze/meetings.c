@@ -58,12 +58,9 @@ static bool call_meets(search *s, int node)
 static bool meets(search *s, int node)
 {
     const rs_tree *tree = s->walk->tree;
-    if (rs_node_is_unsupported(tree, node) || is_shared_by_type(tree, node) ||
-        runs_destructor(tree, node) ||
-        (tree->nodes[node].is == RS_NODE_CALL && call_meets(s, node)))
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (meets(s, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++)
+        if (rs_node_is_unsupported(tree, at) || is_shared_by_type(tree, at) ||
+            runs_destructor(tree, at) || (tree->nodes[at].is == RS_NODE_CALL && call_meets(s, at)))
             return true;
     return false;
 }

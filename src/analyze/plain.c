@@ -103,13 +103,13 @@ bool rs_node_is_unsupported(const rs_tree *tree, int node)
  * looked at where it is called. */
 static int find_unsupported(const rs_tree *tree, int node)
 {
-    if (tree->nodes[node].is == RS_NODE_LAMBDA)
-        return -1;
-    int found = rs_node_is_unsupported(tree, node) ? node : -1;
-    for (int child = tree->nodes[node].first; child >= 0 && found < 0;
-         child = tree->nodes[child].next)
-        found = find_unsupported(tree, child);
-    return found;
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        if (tree->nodes[at].is == RS_NODE_LAMBDA)
+            at = rs_node_behind(tree, at) - 1;
+        else if (rs_node_is_unsupported(tree, at))
+            return at;
+    }
+    return -1;
 }
 
 void rs_walk_mark_unsupported(rs_walk *walk, int node, int loop)

@@ -237,7 +237,7 @@ static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_
 
 /* Names of parameters and the texts of what is handed over, without blanks. */
 typedef struct {
-    char name[64];
+    const char *name;
     char *text;
 } substitution;
 
@@ -384,7 +384,7 @@ static void bind(rs_grid_walk *w, int function, const arguments *list, rs_extend
             rs_grid_keep(w, types[i], node, "an argument that has no parameter is the address");
             continue;
         }
-        rs_grid_copy_name(w->tree->nodes[parameters[i]].name, all.items[i].name);
+        all.items[i].name = w->tree->nodes[parameters[i]].name;
         all.items[i].text = text_without_blanks(w, list->nodes[i]);
         w->context.no_memory = w->context.no_memory || all.items[i].text == NULL;
         all.count = i + 1;
@@ -497,14 +497,12 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
     arguments list = read_arguments(w, node);
     int callee = list.callee >= 0 ? rs_node_inner(w->tree, list.callee) : -1;
     bool named = callee >= 0 && rs_grid_kind(w, callee) == RS_NODE_REFERENCE;
-    char name[64] = "";
+    const char *name = named ? w->tree->nodes[callee].name : "";
     if (list.more) {
         rs_grid_lose_all(w, node, "a call that is not followed gets the address");
         return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
-    if (named)
-        rs_grid_copy_name(w->tree->nodes[callee].name, name);
-    else if (callee >= 0)
+    if (!named && callee >= 0)
         rs_grid_keep(w, rs_grid_evaluate(w, list.callee), node, "a function is the address");
     int function = named ? rs_grid_function(w, w->tree->nodes[callee].declaration) : -1;
     bool overloaded = named && rs_grid_is_overloaded(w, w->tree->nodes[callee].declaration);

@@ -97,9 +97,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
     if (g->name >= part->begin && g->name < part->end)
         return true;
     int function = function_at(w->tree, g->name);
-    char name[64] = "";
-    if (function >= 0)
-        rs_grid_copy_name(w->tree->nodes[function].name, name);
+    const char *name = function >= 0 ? w->tree->nodes[function].name : "";
     if (name[0] != '\0' && rs_words_have(w->tree->text, part->begin, part->end, name, strlen(name)))
         return true;
     for (int d = 0; d < g->rank; d++) {
@@ -132,13 +130,12 @@ static bool may_variable_reach(const rs_grid_walk *w, int variable, int grid)
     const rs_tree *tree = w->tree;
     const rs_node *part = &tree->nodes[variable];
     const rs_grid *g = &w->program->grids.grids[grid];
-    char name[64] = "";
+    const char *name = part->name;
     if (may_reach(w, part, grid) ||
         rs_words_have(tree->text, part->begin, part->end, tree->text + g->name, g->name_length))
         return true;
     if (!part->declaration->is_invalid)
         return false;
-    rs_grid_copy_name(part->name, name);
     /* Of `int a[N], b[N]` the second one has the words of the first in its part, too. */
     for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next) {
         const rs_node *other = &tree->nodes[node];
@@ -173,12 +170,9 @@ static void keep_misread(rs_grid_walk *w)
 
 bool rs_grid_is_overloaded(const rs_grid_walk *w, const rs_syntax_declaration *function)
 {
-    char name[64], other[64];
-    rs_grid_copy_name(function->name, name);
-    for (int i = 0; i < w->function_count && name[0] != '\0'; i++) {
+    for (int i = 0; i < w->function_count && function->name[0] != '\0'; i++) {
         const rs_syntax_declaration *declared = w->tree->nodes[w->functions[i]].declaration;
-        rs_grid_copy_name(declared->name, other);
-        if (strcmp(name, other) == 0 && declared != function)
+        if (declared != function && strcmp(function->name, declared->name) == 0)
             return true;
     }
     return false;
@@ -197,10 +191,9 @@ static bool is_named_before_body(const rs_grid_walk *w, int parameter, const rs_
 /* Whether a header that stays declares a function of this name, with the type that it has now. */
 static bool is_declared_in_header(const rs_grid_walk *w, const rs_syntax_declaration *function)
 {
-    char name[64], call[70];
-    rs_grid_copy_name(function->name, name);
-    snprintf(call, sizeof call, " %s ( ", name);
-    return w->program->declared != NULL && name[0] != '\0' &&
+    char call[70];
+    snprintf(call, sizeof call, " %s ( ", function->name);
+    return w->program->declared != NULL && function->name[0] != '\0' &&
            strstr(w->program->declared, call) != NULL;
 }
 

@@ -17,11 +17,6 @@ bool rs_grid_is_pointer(const rs_tree *tree, int node)
     return rs_type_is_address(rs_type_of(tree, node));
 }
 
-void rs_grid_copy_name(const char *text, char name[64])
-{
-    snprintf(name, 64, "%s", text);
-}
-
 /* ---- accesses ---- */
 
 static void record(rs_grid_walk *w, int node, rs_extended_type type)

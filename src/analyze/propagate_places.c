@@ -215,9 +215,9 @@ void rs_grid_initialize(rs_grid_walk *w, const rs_syntax_declaration *declared,
         return;
     if (!followed ||
         (rs_grid_of_key(w, key) < 0 && !rs_grid_fits(w, rs_declared_type(declared), type))) {
-        char what[128], name[64];
-        rs_grid_copy_name(declared->name, name);
-        snprintf(what, sizeof what, "%s, which is not followed as a grid, gets the address", name);
+        char what[128];
+        snprintf(what, sizeof what, "%.63s, which is not followed as a grid, gets the address",
+                 declared->name);
         rs_grid_keep(w, type, node, what);
         type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
@@ -297,9 +297,8 @@ void rs_grid_notice_change(rs_grid_walk *w, int target, int node)
 {
     if (target < 0 || rs_grid_kind(w, target) != RS_NODE_REFERENCE)
         return;
-    char name[64];
     const rs_syntax_declaration *declared = w->tree->nodes[target].declaration;
-    rs_grid_copy_name(w->tree->nodes[target].name, name);
+    const char *name = w->tree->nodes[target].name;
     for (int g = 0; g < w->program->grids.count; g++) {
         const rs_grid *grid = &w->program->grids.grids[g];
         if (!is_live(w, grid, node))

@@ -110,7 +110,6 @@ int rs_grid_kind(const rs_grid_walk *w, int node);
 
 /* As rs_node_is_pointer(), and arrays of variable length, which C knows. */
 bool rs_grid_is_pointer(const rs_tree *tree, int node);
-void rs_grid_copy_name(const char *text, char name[64]);
 
 /* ---- propagate_calls.c ---- */
 

@@ -263,8 +263,8 @@ static bool write_step(rs_lanes *b, int node)
 /* A value that is used more or less often than it is written would be assigned as often. */
 static bool assigns_below(const rs_tree *tree, int node)
 {
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (rs_node_assigned(tree, child) >= 0 || assigns_below(tree, child))
+    for (int at = node + 1, end = rs_node_behind(tree, node); at < end; at++)
+        if (rs_node_assigned(tree, at) >= 0)
             return true;
     return false;
 }

@@ -81,21 +81,20 @@ static int changed_by(const rs_tree *tree, int node)
 /* How often a variable is named below a node; with `assigned`, how often it is assigned. */
 static int count_uses(const rs_tree *tree, int node, size_t declaration, bool assigned)
 {
-    int left = assigned ? changed_by(tree, node) : -1;
-    int count = assigned ? left >= 0 && rs_node_declaration(tree, left) == declaration
-                         : tree->nodes[node].is == RS_NODE_REFERENCE &&
-                               rs_node_declaration(tree, node) == declaration;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        count += count_uses(tree, child, declaration, assigned);
+    int count = 0;
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const int used = assigned                                  ? changed_by(tree, at)
+                         : tree->nodes[at].is == RS_NODE_REFERENCE ? at
+                                                                   : -1;
+        count += used >= 0 && rs_node_declaration(tree, used) == declaration;
+    }
     return count;
 }
 
 static bool loads(const rs_tree *tree, int node)
 {
-    if (rs_node_is_memory(tree, node) || tree->nodes[node].is == RS_NODE_CALL)
-        return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (loads(tree, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++)
+        if (rs_node_is_memory(tree, at) || tree->nodes[at].is == RS_NODE_CALL)
             return true;
     return false;
 }
@@ -219,32 +218,39 @@ static bool check_assignments(rs_nest *nest, int node)
     return true;
 }
 
-/* Names of the file's own variables and functions that kernels do not have. */
+/* Why a node cannot stand in a kernel, or NULL. */
+static const char *reason_against(const rs_nest *nest, int node)
+{
+    const rs_tree *tree = &nest->program->tree;
+    const rs_syntax_declaration *declared = tree->nodes[node].declaration;
+    const bool variable = rs_is_declared(declared, RS_DECLARATION_VARIABLE);
+    if (tree->nodes[node].is == RS_NODE_VARIABLE)
+        return rs_node_is_pointer(tree, node) ? "the nest declares a pointer"
+               : declared->is_static          ? "the nest declares a static variable"
+               : is_taken(declared)           ? "a variable cannot be declared so in a kernel"
+                                              : NULL;
+    if (tree->nodes[node].is != RS_NODE_REFERENCE)
+        return NULL;
+    if (variable && declared->place < tree->nodes[nest->function].begin)
+        return "a variable of the file is used";
+    if (variable && rs_declared_type(declared)->kind == RS_TYPE_POINTER)
+        return "a pointer is used that is no parameter";
+    if (variable && declared->is_static)
+        return "a static variable is used";
+    return rs_is_declared(declared, RS_DECLARATION_FUNCTION) &&
+                   !rs_function_is_callable(tree, declared)
+               ? "a function is called that kernels do not have"
+               : NULL;
+}
+
 static bool check_names(rs_nest *nest, int node)
 {
     const rs_tree *tree = &nest->program->tree;
-    if (tree->nodes[node].is == RS_NODE_VARIABLE && rs_node_is_pointer(tree, node))
-        return rs_nest_refuse(nest, node, "the nest declares a pointer");
-    if (tree->nodes[node].is == RS_NODE_VARIABLE && tree->nodes[node].declaration->is_static)
-        return rs_nest_refuse(nest, node, "the nest declares a static variable");
-    if (tree->nodes[node].is == RS_NODE_VARIABLE && is_taken(tree->nodes[node].declaration))
-        return rs_nest_refuse(nest, node, "a variable cannot be declared so in a kernel");
-    if (tree->nodes[node].is == RS_NODE_REFERENCE) {
-        const rs_syntax_declaration *declared = tree->nodes[node].declaration;
-        bool variable = rs_is_declared(declared, RS_DECLARATION_VARIABLE);
-        if (variable && declared->place < tree->nodes[nest->function].begin)
-            return rs_nest_refuse(nest, node, "a variable of the file is used");
-        if (variable && rs_declared_type(declared)->kind == RS_TYPE_POINTER)
-            return rs_nest_refuse(nest, node, "a pointer is used that is no parameter");
-        if (variable && declared->is_static)
-            return rs_nest_refuse(nest, node, "a static variable is used");
-        if (rs_is_declared(declared, RS_DECLARATION_FUNCTION) &&
-            !rs_function_is_callable(tree, declared))
-            return rs_nest_refuse(nest, node, "a function is called that kernels do not have");
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const char *reason = reason_against(nest, at);
+        if (reason != NULL)
+            return rs_nest_refuse(nest, at, "%s", reason);
     }
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (!check_names(nest, child))
-            return false;
     return true;
 }
 

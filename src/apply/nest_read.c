@@ -165,15 +165,14 @@ static bool add_loop(rs_nest *nest, int node)
 static bool find_loops(rs_nest *nest, int node)
 {
     const rs_tree *tree = &nest->program->tree;
-    int kind = tree->nodes[node].is;
-    if (kind == RS_NODE_WHILE || kind == RS_NODE_DO || kind == RS_NODE_GOTO ||
-        kind == RS_NODE_RETURN || kind == RS_NODE_BREAK || kind == RS_NODE_SWITCH)
-        return rs_nest_refuse(nest, node, "only for loops that run to their ends are changed");
-    if (kind == RS_NODE_FOR && !add_loop(nest, node))
-        return false;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
-        if (!find_loops(nest, child))
+    for (int at = node, end = rs_node_behind(tree, node); at < end; at++) {
+        const int kind = tree->nodes[at].is;
+        if (kind == RS_NODE_WHILE || kind == RS_NODE_DO || kind == RS_NODE_GOTO ||
+            kind == RS_NODE_RETURN || kind == RS_NODE_BREAK || kind == RS_NODE_SWITCH)
+            return rs_nest_refuse(nest, at, "only for loops that run to their ends are changed");
+        if (kind == RS_NODE_FOR && !add_loop(nest, at))
             return false;
+    }
     return true;
 }
 
