@@ -7,6 +7,7 @@
 #   long-function  more than 60 lines
 #   polling    a thread of the product that sleeps and looks again
 #   lab        the laboratory used by the product
+#   libclang   a type of libclang's named outside src/syntax/clang/
 #   no-page    a public function without a comment in its header, of which its page is made
 #   no-test    a public function that no test names
 # What is known is listed in tools/house/debts, a line each, which may only shrink: an entry that holds no longer fails too.

@@ -48,6 +48,7 @@ PLANTED = [
     ({"src/engine/run.c": '#include "lab/probe/steering.h"\n'}, "lab src/engine/run.c: includes lab/probe/steering.h"),
     ({"src/CMakeLists.txt": "add_library(a ../lab/a.c)\n"}, "lab src/CMakeLists.txt: "),
     ({"include/restride/one.h": "int restride_one(int a);\n\n/* Two. */\nint restride_two(int a);\n"}, "no-page restride_one: "),
+    ({"src/engine/run.c": "static CXCursor at;\n"}, "libclang src/engine/run.c: names CXCursor"),
     ({"include/restride/one.h": "/* One. */\nint restride_one(int a);\nint restride_three(void);\n"}, "no-test restride_three: "),
     ({"tools/house/debts": "long-file src/base/text.c\n"}, "long-file src/base/text.c: holds no longer"),
 ]

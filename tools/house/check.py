@@ -14,7 +14,7 @@ C = (".c", ".h", ".cl", ".cu", ".cpp")
 SCRIPTS = (".sh", ".py")
 PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 PRODUCT = ("src", "include", "examples", "fuzz")
-KINDS = ("double", "ring", "include", "long-file", "long-function", "polling", "lab", "no-page", "no-test")
+KINDS = ("double", "ring", "include", "long-file", "long-function", "polling", "lab", "libclang", "no-page", "no-test")
 
 
 def read(path):
@@ -171,6 +171,13 @@ def find_lab(includes):
                     yield "lab", path, "builds with it"
 
 
+def find_libclang(files):
+    for path in files:
+        names = re.findall(r"\bclang-c/|\bCX[A-Z]\w+", read(path)) if path.startswith("src/") else []
+        if names and not path.startswith("src/syntax/clang/"):
+            yield "libclang", path, f"names {names[0]}"
+
+
 def has_comment(lines, line):
     """Whether a comment ends right above this line, or above the declarations that it follows without a gap."""
     while line > 0 and lines[line - 1].strip():
@@ -207,6 +214,7 @@ def find_all(rooms):
     yield from find_long(sources, tags)
     yield from find_polling(code)
     yield from find_lab(includes)
+    yield from find_libclang(code)
     yield from find_public(tags)
 
 
