@@ -77,8 +77,9 @@ typedef struct {
     } memory;
     rs_map streams;        /* records by the driver's handle, of streams that have one */
     rs_cuda_queue *legacy; /* the default stream of the one context */
-    uint64_t stream_count;
+    _Atomic uint64_t stream_count;
     size_t captures; /* streams that capture now */
+    size_t pauses;   /* those, and streams that are about to */
     /* Whether a kernel has been seen whose arguments can be in another layout. Until then nothing
      * is, and commands are not brought into order. */
     bool is_wanted;

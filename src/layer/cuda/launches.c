@@ -184,9 +184,10 @@ static bool fall_back(rs_command *command, rs_choice *choice, rs_word error) RS_
     return true;
 }
 
-/* See opencl/launches.c. */
-static void choose(rs_choice *choice, rs_cuda_queue *queue, rs_cuda_function handle) RS_LOCKED
+/* See opencl/launches.c: with the lock, which is released while something is waited for. */
+static void choose(const launching *l, rs_choice *choice, rs_cuda_queue *queue) RS_LOCKED
 {
+    const rs_cuda_function handle = handle_of(l);
     const double longest = 30;
     double end = 0;
     bool is_in_time = true;
@@ -205,9 +206,11 @@ static void choose(rs_choice *choice, rs_cuda_queue *queue, rs_cuda_function han
         }
         choice->has_waited = true;
         rs_layer_lock(layer);
+        /* Another thread may have launched it with other values meanwhile, or unloaded it. */
         choice->kernel = rs_kernel_find(layer, handle);
         if (choice->kernel == NULL)
             return;
+        rs_cuda_kernel_take_values((rs_cuda_kernel_record *)choice->kernel, l->parameters);
     }
 }
 
@@ -257,7 +260,7 @@ static rs_word launch_described(const launching *l, rs_cuda_queue *queue,
     rs_kernel_bind(&kernel->core);
     if (kernel->reaches_many)
         return launch_anything(l, queue, kernel);
-    choose(&choice, queue, handle_of(l));
+    choose(l, &choice, queue);
     return choice.kernel != NULL ? launch_chosen(l, &choice, queue)
                                  : launch_anything(l, queue, NULL);
 }

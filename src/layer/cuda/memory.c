@@ -85,6 +85,36 @@ static bool add_buffer(rs_cuda_buffer *buffer) RS_LOCKED
     return true;
 }
 
+/* Takes the record out: the memory's content ends, in whatever layout. */
+static rs_cuda_buffer *take_out(uintptr_t address) RS_LOCKED
+{
+    rs_cuda_buffer *buffer = rs_map_remove(&rs_the_layer()->buffers, (const void *)address);
+    if (buffer == NULL)
+        return NULL;
+    remove_place(buffer);
+    buffer->core.context->buffer_count--;
+    rs_the_layer()->generation++;
+    return buffer;
+}
+
+static void forget(rs_cuda_buffer *buffer) RS_LOCKED
+{
+    rs_buffer_forget(&buffer->core);
+    free(buffer);
+}
+
+/* A record that is left where new memory lies is of memory whose release was not seen. */
+static void drop_stale(uintptr_t address, size_t size) RS_LOCKED
+{
+    for (size_t below = count_below(address + size - 1); below > 0;
+         below = count_below(address + size - 1)) {
+        const rs_cuda_buffer *stale = rs_cuda.memory.all[below - 1];
+        if (first_of(stale) + stale->core.size <= address)
+            return;
+        forget(take_out(first_of(stale)));
+    }
+}
+
 static void new_buffer(uintptr_t address, size_t size, const char *kept) RS_LOCKED
 {
     rs_context *context = rs_cuda_current_context();
@@ -93,6 +123,7 @@ static void new_buffer(uintptr_t address, size_t size, const char *kept) RS_LOCK
         free(buffer);
         return;
     }
+    drop_stale(address, size);
     buffer->core = (rs_buffer){.handle = (rs_allocation)address,
                                .references = 1,
                                .context = context,
@@ -128,24 +159,6 @@ rs_word rs_follow_allocate_kept(const rs_entry *entry, rs_word *w)
 }
 
 /* ---- releases ---- */
-
-/* Takes the record out: the memory's content ends, in whatever layout. */
-static rs_cuda_buffer *take_out(uintptr_t address) RS_LOCKED
-{
-    rs_cuda_buffer *buffer = rs_map_remove(&rs_the_layer()->buffers, (const void *)address);
-    if (buffer == NULL)
-        return NULL;
-    remove_place(buffer);
-    buffer->core.context->buffer_count--;
-    rs_the_layer()->generation++;
-    return buffer;
-}
-
-static void forget(rs_cuda_buffer *buffer) RS_LOCKED
-{
-    rs_buffer_forget(&buffer->core);
-    free(buffer);
-}
 
 /* The driver waits for commands that use the memory, but a conversion may be one that it does not
  * know to be one. A release that it refuses leaves the memory: without a record it must be as the
@@ -187,13 +200,14 @@ rs_word rs_follow_free_later(const rs_entry *entry, rs_word *w)
     rs_layer_lock(layer);
     rs_cuda_queue *queue = rs_cuda_queue_of(w[entry->kind->stream], entry->is_per_thread);
     rs_cuda_buffer *buffer = (rs_cuda_buffer *)rs_buffer_find(layer, (rs_allocation)w[0]);
-    if (queue == NULL || buffer == NULL || rs_cuda.captures > 0) {
+    if (queue == NULL || buffer == NULL) {
         rs_layer_unlock(layer);
         return rs_cuda_pass(entry, w);
     }
     rs_command_start(&command, layer, &queue->core, queue, 0, NULL);
-    rs_command_touch(&command, &buffer->core);
-    rs_word result =
+    if (rs_cuda.captures == 0) /* else all conversions are over */
+        rs_command_touch(&command, &buffer->core);
+    const rs_word result =
         rs_cuda_apply_waits(&command) != 0 ? (rs_word)rs_api_lost : rs_entry_call(entry, w);
     if ((rs_cuda_result)result == RS_CUDA_SUCCESS)
         forget(take_out(w[0]));

@@ -71,7 +71,7 @@ static rs_cuda_queue *make_queue(rs_group context, rs_device device, rs_cuda_str
                              .device = device,
                              .profiling = rs_report_times(rs_the_layer())};
     queue->stream = stream;
-    queue->number = ++rs_cuda.stream_count;
+    queue->number = 1 + atomic_fetch_add(&rs_cuda.stream_count, 1);
     queue->thread = pthread_self();
     return queue;
 }
@@ -284,22 +284,35 @@ rs_word rs_follow_restore_everything(const rs_entry *entry, rs_word *w)
 
 /* ---- captures ---- */
 
+static void end_pause(void) RS_LOCKED
+{
+    if (--rs_cuda.pauses == 0)
+        rs_the_layer()->paused = NULL;
+}
+
+/* Commands of other streams are not brought into order while one captures: all memory is back by
+ * then. */
 rs_word rs_follow_begin_capture(const rs_entry *entry, rs_word *w)
 {
     rs_layer *layer = rs_the_layer();
     rs_cuda_is_frozen();
     rs_layer_lock(layer);
     rs_cuda_queue *queue = rs_cuda_queue_of(w[0], entry->is_per_thread);
-    rs_cuda.captures++;
+    rs_cuda.pauses++;
     layer->paused = capturing;
     rs_layer_unlock(layer);
     rs_layer_restore(layer);
-    const rs_word result = rs_entry_call(entry, w);
     rs_layer_lock(layer);
-    if ((rs_cuda_result)result == RS_CUDA_SUCCESS && queue != NULL)
+    rs_cuda.captures++;
+    rs_layer_unlock(layer);
+    const rs_word result = rs_entry_call(entry, w);
+    if ((rs_cuda_result)result == RS_CUDA_SUCCESS && queue != NULL) {
         queue->is_capturing = true;
-    else if (--rs_cuda.captures == 0)
-        layer->paused = NULL;
+        return result;
+    }
+    rs_layer_lock(layer);
+    rs_cuda.captures--;
+    end_pause();
     rs_layer_unlock(layer);
     return result;
 }
@@ -310,9 +323,9 @@ static void end_capture(rs_cuda_queue *queue) RS_LOCKED
     if (!queue->is_capturing)
         return;
     queue->is_capturing = false;
+    end_pause();
     if (--rs_cuda.captures > 0)
         return;
-    rs_the_layer()->paused = NULL;
     rs_the_layer()->generation++;
     if (rs_cuda.is_wanted && !atomic_load(&rs_cuda.is_frozen))
         rs_cuda_assume_all_used();

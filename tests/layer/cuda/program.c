@@ -4,19 +4,22 @@
  * ordered by events, by waiting, or by the rules of the default stream, wherever one of them
  * writes; nowhere else. So the sum depends on SEED alone.
  *
- * FLAGS: "s" says each call, "p" takes per-thread streams, "u" calls a function that is not known.
+ * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
+ * streams, "u" calls a function that is not known.
  */
 #include "calls.h"
 #include "kernels.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool by_thread, calls_unknown, is_captured;
-static unsigned long launches;
+static bool by_thread, calls_unknown;
+static _Thread_local bool is_captured;
+static _Thread_local unsigned long launches;
 
 enum { MOST_ARRAYS = 6, STREAMS = 4, MOST_COUNT = 100 };
 typedef enum { PARTICLES, MIXED, FLOATS, TYPES } type;
@@ -32,9 +35,9 @@ typedef struct {
     int writer;          /* stream */
 } array;
 
-static uint64_t state, sum;
-static array arrays[MOST_ARRAYS];
-static pointer streams[STREAMS]; /* the first is a default stream */
+static _Thread_local uint64_t state, sum;
+static _Thread_local array arrays[MOST_ARRAYS];
+static _Thread_local pointer streams[STREAMS]; /* the first is a default stream */
 static void *kernels[8];
 enum { MOVE, MIX, FOLD, INSIDE, OPEN, SCALE, REACH, KERNELS };
 
@@ -337,8 +340,8 @@ static void launch_unknown(int stream)
 /* The address comes from memory, which nobody sees in the call. */
 static void launch_reach(int stream)
 {
-    static pointer table;
-    static array place = {.type = FLOATS, .count = 2};
+    static _Thread_local pointer table;
+    static _Thread_local array place = {.type = FLOATS, .count = 2};
     array *a = pick(PARTICLES);
     if (a == NULL)
         return;
@@ -494,6 +497,52 @@ static void run_program(void)
             end(&arrays[i], true);
 }
 
+/* ---- threads ---- */
+
+typedef struct {
+    void *context;
+    unsigned long seed, count;
+    bool is_alone;
+    uint64_t sum;
+    unsigned long launches;
+} work;
+
+static void *run_programs(void *given)
+{
+    work *w = given;
+    CHECK(cuCtxSetCurrent(w->context));
+    for (int i = 1; i < STREAMS; i++)
+        CHECK(cuStreamCreate(&streams[i], (unsigned)i % 2));
+    for (unsigned long i = 0; i < w->count; i++) {
+        state = (w->seed + i) * 2862933555777941757u + 3037000493u;
+        run_program();
+        if (says || (w->is_alone && (i + 1) % 1000 == 0))
+            printf("%lu %016llx\n", w->seed + i, (unsigned long long)sum);
+    }
+    w->sum = sum;
+    w->launches = launches;
+    return NULL;
+}
+
+static void run_threads(void *context, unsigned long seed, unsigned long count, int threads)
+{
+    enum { MOST_THREADS = 16 };
+    pthread_t started[MOST_THREADS];
+    work works[MOST_THREADS];
+    unsigned long all = 0;
+    for (int i = 0; i < threads; i++) {
+        works[i] = (work){context, seed + (unsigned long)i * count, count, threads == 1, 0, 0};
+        if (pthread_create(&started[i], NULL, run_programs, &works[i]) != 0)
+            fail("pthread_create", 0);
+    }
+    for (int i = 0; i < threads; i++) {
+        pthread_join(started[i], NULL);
+        printf("%016llx\n", (unsigned long long)works[i].sum);
+        all += works[i].launches;
+    }
+    printf("%lu launches\n", all);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const names[KERNELS] = {"move",       "mix",   "fold", "inside",
@@ -502,9 +551,10 @@ int main(int argc, char **argv)
     char image[4096];
     if (argc < 4)
         return 2;
-    says = argc > 4 && strchr(argv[4], 's') != NULL;
-    by_thread = argc > 4 && strchr(argv[4], 'p') != NULL;
-    calls_unknown = argc > 4 && strchr(argv[4], 'u') != NULL;
+    const char *flags = argc > 4 ? argv[4] : "";
+    says = strchr(flags, 's') != NULL;
+    by_thread = strchr(flags, 'p') != NULL;
+    calls_unknown = strchr(flags, 'u') != NULL;
     find_functions(by_thread);
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
@@ -513,15 +563,7 @@ int main(int argc, char **argv)
     CHECK(cuModuleLoadData(&module, image));
     for (int i = 0; i < KERNELS; i++)
         CHECK(cuModuleGetFunction(&kernels[i], module, names[i]));
-    for (int i = 1; i < STREAMS; i++)
-        CHECK(cuStreamCreate(&streams[i], (unsigned)i % 2));
-    const unsigned long seed = strtoul(argv[2], NULL, 10), count = strtoul(argv[3], NULL, 10);
-    for (unsigned long i = 0; i < count; i++) {
-        state = (seed + i) * 2862933555777941757u + 3037000493u;
-        run_program();
-        if (says || i + 1 == count || (i + 1) % 1000 == 0)
-            printf("%lu %016llx\n", seed + i, (unsigned long long)sum);
-    }
-    printf("%lu launches\n", launches);
+    run_threads(context, strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10),
+                strchr(flags, 't') != NULL ? 16 : 1);
     return 0;
 }
