@@ -27,6 +27,7 @@ static void free_kernel(rs_form_kernel *kernel)
     free(kernel->symbol);
     free(kernel->name);
     free(kernel->why);
+    free(kernel->open);
 }
 
 /* A member that must be there. */
@@ -89,6 +90,8 @@ static restride_status parse_kernel(rs_form_kernel *kernel, const json_t *from)
     if (kernel->arguments == NULL || kernel->symbol == NULL)
         return rs_fail_memory("a description of kernels");
     status = take(&kernel->name, from, "name");
+    if (status == RESTRIDE_OK && rs_json_string_of(from, "open") != NULL)
+        status = take(&kernel->open, from, "open");
     if (status == RESTRIDE_OK)
         status = take(&kernel->why, from, "why");
     for (size_t i = 0; i < RS_FORM_KINDS && status == RESTRIDE_OK; i++) {

@@ -57,6 +57,7 @@ typedef struct {
     double gain; /* of all transformed arguments together; 0: not known */
     char *why;
     bool is_closed;    /* it reaches memory by its parameters alone */
+    char *open;        /* why not; may be NULL */
     bool is_ambiguous; /* never found */
 } rs_form_kernel;
 

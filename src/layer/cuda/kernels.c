@@ -134,7 +134,8 @@ static void drop_targets(rs_kernel *core)
 static const char *read_form(rs_cuda_kernel_record *kernel, const rs_form_kernel *form)
 {
     if (!form->is_closed)
-        return "the kernel may reach memory by other ways than its arguments";
+        return form->open != NULL ? form->open
+                                  : "the kernel may reach memory by other ways than its arguments";
     if (!read_parameters(kernel, form->parameters))
         return "the driver does not say what the kernel's parameters are";
     if (!add_targets(kernel, form)) {
