@@ -185,7 +185,7 @@ bool rs_cuda_follows(rs_cuda_queue *queue) RS_LOCKED;
 
 /* The driver's call for a command that is not brought into order, and for one that is: which uses
  * these buffers, some of which may be NULL, or (0) any. */
-rs_word rs_cuda_pass(const rs_entry *entry, const rs_word *w) RS_UNLOCKED;
+rs_word rs_cuda_pass(const rs_entry *entry, const rs_word *w) RS_UNLOCKS;
 rs_word rs_cuda_call_with(const rs_entry *entry, const rs_word *w, rs_command *command,
                           rs_cuda_buffer *const *buffers, size_t count) RS_LOCKED;
 

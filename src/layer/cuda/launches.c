@@ -268,42 +268,62 @@ static rs_word launch_described(const launching *l, rs_cuda_queue *queue,
 /* ---- the program's calls ---- */
 
 /* What is never converted needs no order. */
-static rs_word launch_unfollowed(const launching *l)
+static rs_word launch_frozen(const launching *l)
 {
     rs_layer *layer = rs_the_layer();
     const rs_word result = rs_entry_call(l->entry, l->words);
     if ((rs_cuda_result)result != RS_CUDA_SUCCESS || !rs_report_wanted(layer))
         return result;
     rs_layer_lock(layer);
-    if (rs_cuda.captures == 0)
+    const rs_cuda_queue *queue = rs_cuda_queue_of(l->stream, l->entry->is_per_thread);
+    if (queue == NULL || !queue->is_capturing)
         count_launch(rs_cuda_kernel_of(handle_of(l)));
     rs_layer_unlock(layer);
     return result;
 }
 
+/* A launch that is recorded, or given to another stream meanwhile, or before anything is wanted. */
+static rs_word launch_unordered(const launching *l, const rs_cuda_queue *queue,
+                                const rs_cuda_kernel_record *kernel) RS_LOCKED
+{
+    const rs_word result = rs_entry_call(l->entry, l->words);
+    if ((rs_cuda_result)result == RS_CUDA_SUCCESS && !queue->is_capturing)
+        count_launch(kernel);
+    return result;
+}
+
+/* The same with all that has to be done before, in order. */
+static rs_word launch_ordered(const launching *l, rs_cuda_queue *queue,
+                              rs_cuda_kernel_record *kernel) RS_LOCKED
+{
+    const rs_layer *layer = rs_the_layer();
+    if (!l->is_plain)
+        return launch_alone(l, queue, kernel);
+    if (kernel != NULL && kernel->core.target_count > 0 && l->parameters != NULL)
+        return launch_described(l, queue, kernel);
+    return queue->settled == layer->generation && !rs_report_times(rs_the_layer())
+               ? launch_unordered(l, queue, kernel)
+               : launch_anything(l, queue, kernel);
+}
+
 static rs_word launch(const launching *l)
 {
     rs_layer *layer = rs_the_layer();
-    rs_word result;
-    if (handle_of(l) == NULL || rs_cuda_is_frozen())
-        return handle_of(l) == NULL ? rs_entry_call(l->entry, l->words) : launch_unfollowed(l);
+    if (handle_of(l) == NULL)
+        return rs_entry_call(l->entry, l->words);
+    if (rs_cuda_is_frozen())
+        return launch_frozen(l);
     rs_layer_lock(layer);
     rs_cuda_kernel_record *kernel = rs_cuda_kernel_of(handle_of(l));
     rs_cuda_queue *queue = rs_cuda_queue_of(l->stream, l->entry->is_per_thread);
-    if (queue == NULL || rs_cuda.captures > 0 || (!rs_cuda.is_wanted && !rs_report_times(layer))) {
+    if (queue == NULL || atomic_load(&rs_cuda.must_freeze) != NULL) {
         rs_layer_unlock(layer);
-        rs_cuda_is_frozen();
-        return launch_unfollowed(l);
+        rs_cuda_look_for_freeze();
+        return launch_frozen(l);
     }
-    if (!l->is_plain)
-        result = launch_alone(l, queue, kernel);
-    else if (kernel != NULL && kernel->core.target_count > 0 && l->parameters != NULL)
-        result = launch_described(l, queue, kernel);
-    else if (queue->settled == layer->generation && !rs_report_times(layer)) {
-        count_launch(kernel);
-        result = rs_entry_call(l->entry, l->words);
-    } else
-        result = launch_anything(l, queue, kernel);
+    const bool is_ordered = rs_cuda.captures == 0 && (rs_cuda.is_wanted || rs_report_times(layer));
+    const rs_word result =
+        is_ordered ? launch_ordered(l, queue, kernel) : launch_unordered(l, queue, kernel);
     rs_layer_unlock(layer);
     return result;
 }

@@ -200,10 +200,8 @@ rs_word rs_follow_free_later(const rs_entry *entry, rs_word *w)
     rs_layer_lock(layer);
     rs_cuda_queue *queue = rs_cuda_queue_of(w[entry->kind->stream], entry->is_per_thread);
     rs_cuda_buffer *buffer = (rs_cuda_buffer *)rs_buffer_find(layer, (rs_allocation)w[0]);
-    if (queue == NULL || buffer == NULL) {
-        rs_layer_unlock(layer);
+    if (queue == NULL || buffer == NULL)
         return rs_cuda_pass(entry, w);
-    }
     rs_command_start(&command, layer, &queue->core, queue, 0, NULL);
     if (rs_cuda.captures == 0) /* else all conversions are over */
         rs_command_touch(&command, &buffer->core);
@@ -238,10 +236,8 @@ rs_word rs_follow_copy(const rs_entry *entry, rs_word *w)
     rs_layer_lock(layer);
     const rs_word stream = entry->kind->stream >= 0 ? w[entry->kind->stream] : 0;
     rs_cuda_queue *queue = rs_cuda_queue_of(stream, entry->is_per_thread);
-    if (!rs_cuda_follows(queue)) {
-        rs_layer_unlock(layer);
+    if (!rs_cuda_follows(queue))
         return rs_cuda_pass(entry, w);
-    }
     for (int i = 0; count < MOST_POINTERS && entry->kind->pointers >> i != 0; i++)
         if ((entry->kind->pointers >> i & 1) != 0)
             buffers[count++] = rs_cuda_buffer_at(w[i]);

@@ -198,13 +198,6 @@ bool rs_cuda_follows(rs_cuda_queue *queue)
     return queue != NULL && rs_cuda.is_wanted && rs_cuda.captures == 0;
 }
 
-/* A call that is not brought into order; unless the streams or contexts that it names end all. */
-rs_word rs_cuda_pass(const rs_entry *entry, const rs_word *w)
-{
-    rs_cuda_is_frozen();
-    return rs_entry_call(entry, w);
-}
-
 /* Calls that block are made without the lock: what they wait for may need another thread. Their
  * memory is not converted meanwhile. */
 static rs_word call_blocking(const rs_entry *entry, const rs_word *w, rs_layer *layer,
@@ -221,6 +214,23 @@ static rs_word call_blocking(const rs_entry *entry, const rs_word *w, rs_layer *
     for (size_t i = 0; i < count; i++)
         if (buffers[i] != NULL)
             buffers[i]->core.map_count--;
+    return result;
+}
+
+/* What must end all conversions does so first. While nothing is brought into order because a stream
+ * captures, that may end at any time. */
+rs_word rs_cuda_pass(const rs_entry *entry, const rs_word *w)
+{
+    rs_layer *layer = rs_the_layer();
+    rs_word result;
+    if (!rs_cuda.is_wanted || atomic_load(&rs_cuda.must_freeze) != NULL) {
+        rs_layer_unlock(layer);
+        rs_cuda_is_frozen();
+        return rs_entry_call(entry, w);
+    }
+    result =
+        entry->kind->stream < 0 ? call_blocking(entry, w, layer, NULL, 0) : rs_entry_call(entry, w);
+    rs_layer_unlock(layer);
     return result;
 }
 
@@ -243,10 +253,8 @@ rs_word rs_follow_use_everything(const rs_entry *entry, rs_word *w)
         return rs_entry_call(entry, w);
     rs_layer_lock(layer);
     rs_cuda_queue *queue = rs_cuda_queue_of(stream_of(entry, w), entry->is_per_thread);
-    if (!rs_cuda_follows(queue)) {
-        rs_layer_unlock(layer);
+    if (!rs_cuda_follows(queue))
         return rs_cuda_pass(entry, w);
-    }
     rs_command command;
     rs_command_start(&command, layer, &queue->core, queue, 0, NULL);
     rs_cuda_use_all(&command);
