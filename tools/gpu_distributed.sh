@@ -1,22 +1,30 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_distributed.sh [--gib N] [--cases N] [--jansson FOLDER] [--emulated FOLDER]
-# Redistributions of CUDA memory on this machine's GPUs, one or more: builds what it needs, compares random redistributions
-# with the definition, and measures a matrix by blocks of rows that becomes one by blocks of columns. Needs nvcc (for NVRTC
-# beside it), CMake and Open MPI; NCCL where there are two GPUs. The table comes last; 0: everything held.
-#   --gib N           a matrix of N GiB on each GPU (32, or 45 % of what is free)
-#   --cases N         random redistributions of each kind (150)
-#   --jansson FOLDER  with jansson.h and libjansson.so, where the system has none (.jansson)
-#   --emulated FOLDER tries the script out with the driver that the tests emulate, and small matrices
+# usage: tools/gpu_distributed.sh [--gib N] [--cases N] [--packed FOLDER] [--emulated FOLDER] | --pack FOLDER
+# Redistributions of CUDA memory on this machine's GPUs, one or more: compares random redistributions with the definition, and
+# measures a matrix by blocks of rows that becomes one by blocks of columns. Needs Open MPI and nvcc, for NVRTC beside it;
+# NCCL where there are two GPUs; CMake, pkg-config and jansson without --packed. The table comes last; 0: everything held.
+#   --gib N            a matrix of N GiB on each GPU (32, or 45 % of what is free)
+#   --cases N          random redistributions of each kind (80)
+#   --packed FOLDER    takes the library and jansson from there (.packed, where that is) and builds none
+#   --pack FOLDER      makes such a folder from build/, on a machine of the same kind
+#   --emulated FOLDER  tries the script out with the driver that the tests emulate, and small matrices
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-gib=32 cases=150 jansson=.jansson emulated=
+gib=32 cases=80 packed=.packed emulated=
 while [ $# -gt 0 ]; do
     case $1 in
     --gib) gib=$2 && shift ;;
     --cases) cases=$2 && shift ;;
-    --jansson) jansson=$2 && shift ;;
+    --packed) packed=$2 && shift ;;
+    --pack)
+        mkdir -p "$2"
+        cp -L build/src/librestride.so "$2/librestride.so.0" && ln -sf librestride.so.0 "$2/librestride.so"
+        find /usr/include -name 'jansson*.h' -exec cp -L {} "$2" \;
+        cp -L "$(ldconfig -p | sed -n 's/.*libjansson.so.4.* => //p' | head -1)" "$2"
+        exit
+        ;;
     --emulated) emulated=$(realpath "$2") && shift ;;
-    *) sed -n '2,9s/^# //p' "$0" >&2 && exit 2 ;;
+    *) sed -n '2,10s/^# //p' "$0" >&2 && exit 2 ;;
     esac
     shift
 done
@@ -28,7 +36,9 @@ failed=0
 step() { echo "== $* (second $SECONDS)"; }
 
 # ---- libraries that are found at run time ----
-paths=$work/build/src
+library=$work/build/src
+[ ! -e "$packed/librestride.so.0" ] || library=$(realpath "$packed")
+paths=$library
 if [ -n "$emulated" ]; then
     export EMULATED_FOLDER=$emulated EMULATED_SHARED=yes XDG_CACHE_HOME=$emulated/cache
     paths+=:$emulated gpus=1 megabytes=64
@@ -53,33 +63,24 @@ export RESTRIDE_WISDOM=
 
 # ---- what is needed of the build ----
 step build
-if ! pkg-config --exists jansson 2>/dev/null && [ -e "$jansson/jansson.h" ]; then
-    jansson=$(realpath "$jansson")
-    mkdir -p "$work/pc"
-    printf 'Name: jansson\nDescription: JSON\nVersion: 2.14\nCflags: -I%s\nLibs: -L%s -ljansson\n' "$jansson" "$jansson" >"$work/pc/jansson.pc"
-    export PKG_CONFIG_PATH=$work/pc:${PKG_CONFIG_PATH:-} CPATH=$jansson:${CPATH:-}
-    paths+=:$jansson
-    [ -e "$jansson/libjansson.so" ] || ln -s "$(ls "$jansson"/libjansson.so.* | head -1)" "$jansson/libjansson.so"
-fi
 export LD_LIBRARY_PATH=$paths:${LD_LIBRARY_PATH:-}
-off=(TESTS EXAMPLES LAB REWRITE CONFIG OPENCL)
 options=()
-for name in "${off[@]}"; do options+=("-DRESTRIDE_$name=OFF"); done
-cmake -S . -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DRESTRIDE_CUDA_ARCHITECTURES= "${options[@]}" >"$work/log" 2>&1 &&
-    cmake --build "$work/build" --parallel "$(nproc)" --target restride_mpi >>"$work/log" 2>&1 || { tail -30 "$work/log"; exit 1; }
-flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Iinclude -Isrc "-L$work/build/src" "-L$work/build/src/distributed")
-libraries=(-lrestride_mpi -lrestride -ldl "-Wl,-rpath,$work/build/src:$work/build/src/distributed" "-Wl,-rpath-link,$paths")
-device=(tests/engine/cuda/cuda_buffers.c tests/engine/cuda/device.c)
-mpicc "${flags[@]}" tests/distributed/mpi_redistribute.c tests/distributed/cases.c "${device[@]}" -o "$work/redistribute" "${libraries[@]}" &&
-    mpicc "${flags[@]}" tests/distributed/measure_cuda.c tests/engine/cuda/device.c -o "$work/measure" "${libraries[@]}" || exit 1
+for name in TESTS EXAMPLES LAB REWRITE CONFIG OPENCL MPI; do options+=("-DRESTRIDE_$name=OFF"); done
+[ "$library" != "$work/build/src" ] ||
+    { cmake -S . -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DRESTRIDE_CUDA_ARCHITECTURES= "${options[@]}" >"$work/log" 2>&1 &&
+        cmake --build "$work/build" --parallel "$(nproc)" --target restride >>"$work/log" 2>&1; } || { tail -30 "$work/log"; exit 1; }
+common=(mpicc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Iinclude -Isrc "-I$library" src/distributed/mpi.c tests/engine/cuda/device.c)
+libraries=("-L$library" -lrestride -ldl "-Wl,-rpath,$library" "-Wl,-rpath-link,$paths")
+"${common[@]}" tests/distributed/mpi_redistribute.c tests/distributed/cases.c tests/engine/cuda/cuda_buffers.c -o "$work/redistribute" \
+    "${libraries[@]}" && "${common[@]}" tests/distributed/measure_cuda.c -o "$work/measure" "${libraries[@]}" || exit 1
 
-# over PROCESSES PROGRAM ARGUMENTS... : no run takes longer than two minutes.
-over() { timeout 120 tests/distributed/mpirun.sh mpirun "$@" 2>&1; }
+# over PROCESSES PROGRAM ARGUMENTS... : no run takes longer than two minutes and a half.
+over() { timeout 150 tests/distributed/mpirun.sh mpirun "$@" 2>&1; }
 
 # ---- against the definition ----
 step "random redistributions"
 check() { # WAY PROCESSES
-    over "$2" "$work/redistribute" 1 "$cases" "$1" | tail -3 | tee -a "$table"
+    over "$2" "$work/redistribute" 1 "$cases" "$1" 70 | tail -3 | tee -a "$table"
     [ "${PIPESTATUS[0]}" -eq 0 ] || { failed=1 && echo "$1 with $2 processes FAILED" | tee -a "$table"; }
 }
 check staged 6

@@ -1,6 +1,7 @@
 /*
- * Redistributions among MPI processes, against the definition: mpi_redistribute SEED COUNT [WAY].
- * Cases for more than there are processes are left out. mpi_checked.c looks at every message.
+ * Redistributions among MPI processes, against the definition: mpi_redistribute SEED COUNT [WAY
+ * [SECONDS]]. After so many seconds no other case begins. Cases for more than there are processes
+ * are left out. mpi_checked.c looks at every message.
  *
  *     host      in memory of the host; without WAY
  *     staged    in memory of the CUDA devices, which processes take in turn; chunks go over MPI
@@ -64,13 +65,23 @@ static bool run_one(restride_group *group, restride_engine *engine, const redist
     return count(wrong != NULL) == 0 && (refusals == 0 || refusals == restride_group_size(group));
 }
 
+/* Whether process 0 is out of time; for all. */
+static bool time_is_up(double begun, double seconds)
+{
+    int up = MPI_Wtime() - begun > seconds;
+    MPI_Bcast(&up, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return up != 0;
+}
+
 static int run_cases(restride_group *group, restride_engine *engine, size_t seed, size_t cases,
-                     const char *way)
+                     const char *way, double seconds)
 {
     enum { DEVICE_SCRATCH = 64 };
     const int size = restride_group_size(group);
+    const double begun = MPI_Wtime();
     int not_planned = 0;
-    for (size_t done = 0; done < cases; seed++) {
+    size_t done = 0;
+    for (; done < cases && !time_is_up(begun, seconds); seed++) {
         redistribution_case c;
         make_case(&c, seed);
         c.scratch_bytes *= device == NULL ? 1 : DEVICE_SCRATCH;
@@ -83,7 +94,7 @@ static int run_cases(restride_group *group, restride_engine *engine, size_t seed
     }
     if (restride_group_rank(group) == 0)
         printf("%s: %zu cases with %d processes, %d of them refused for want of scratch memory\n",
-               way, cases, size, not_planned);
+               way, done, size, not_planned);
     return 0;
 }
 
@@ -183,13 +194,14 @@ int main(int argc, char **argv)
     const char *way = argc > 3 ? argv[3] : "host";
     if (argc < 3 || early != 1 || check_refusals() != 0 ||
         open_all(way, &group, &engine) != RESTRIDE_OK) {
-        fprintf(stderr, "mpi_redistribute SEED COUNT [WAY]: %s\n", restride_last_error());
+        fprintf(stderr, "mpi_redistribute SEED COUNT [WAY [SECONDS]]: %s\n", restride_last_error());
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
     restride_group_set_timeout(group, 60);
     const int failed =
-        run_cases(group, engine, strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10), way);
+        run_cases(group, engine, strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10), way,
+                  argc > 4 ? strtod(argv[4], NULL) : 1e9);
     restride_engine_destroy(engine);
     restride_group_destroy(group);
     MPI_Finalize();
