@@ -44,12 +44,15 @@ typedef struct {
     const char *source;
     char *path;   /* of the companion */
     char *prefix; /* of the names of headers in it, which are relative without it; or NULL */
+    char *folder; /* of its own, to be removed: where there is no cache; or NULL */
 } rs_nvcc_companion;
 
 /* Makes the companion of a source and writes it; says on standard error what became of it when
  * `explains`. */
 void rs_nvcc_make(const rs_nvcc *call, const char *source, bool explains,
                   rs_nvcc_companion *companion);
+
+void rs_nvcc_companion_free(rs_nvcc_companion *companion);
 
 /* Writes the user's names into a file of dependencies. */
 restride_status rs_nvcc_mend(const char *file, const rs_nvcc_companion companions[], size_t count);

@@ -1,5 +1,6 @@
 /* See nvcc.h: companions of sources, which the rewriter makes, and the files that name them. */
 #include "base/child.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/store.h"
 #include "cli/nvcc.h"
@@ -194,24 +195,43 @@ restride_status rs_nvcc_mend(const char *file, const rs_nvcc_companion companion
     return status;
 }
 
+/* A file of the name in the cache, or else in a folder of its own. */
+static void put_file(rs_nvcc_companion *companion, const char *name, const rs_text *text)
+{
+    rs_text path = RS_TEXT_EMPTY;
+    companion->path = rs_store_put("companions", name, text->data, text->size);
+    if (companion->path != NULL || rs_folder_create(&companion->folder) != RESTRIDE_OK)
+        return;
+    rs_text_format(&path, "%s/%s", companion->folder, name);
+    if (!path.failed && rs_text_write_file(path.data, text->data, text->size) == RESTRIDE_OK)
+        companion->path = rs_text_take(&path);
+    rs_text_free(&path);
+}
+
 /* Puts the companion with all that belongs to it where nvcc finds it under the source's name. */
-static char *write_companion(const char *source, const json_t *reply)
+static void write_companion(rs_nvcc_companion *companion, const char *source, const json_t *reply)
 {
     const char *slash = strrchr(source, '/'), *uses = rs_json_string_of(reply, "uses");
     char *description = json_dumps(json_object_get(reply, "forms"),
                                    JSON_COMPACT | JSON_ENSURE_ASCII | JSON_SORT_KEYS);
     rs_text text = RS_TEXT_EMPTY;
-    char *path = NULL;
     rs_text_add_string(&text, rs_json_string_of(reply, "source"));
     rs_text_add_string(&text, "\n");
     rs_text_add_string(&text, uses == NULL ? "" : uses);
     if (description != NULL)
         rs_nvcc_describe(&text, description);
     if (description != NULL && !text.failed)
-        path = rs_store_put("companions", slash != NULL ? slash + 1 : source, text.data, text.size);
+        put_file(companion, slash != NULL ? slash + 1 : source, &text);
     free(description);
     rs_text_free(&text);
-    return path;
+}
+
+void rs_nvcc_companion_free(rs_nvcc_companion *companion)
+{
+    free(companion->path);
+    free(companion->prefix);
+    rs_folder_remove(companion->folder);
+    *companion = (rs_nvcc_companion){.source = companion->source};
 }
 
 void rs_nvcc_make(const rs_nvcc *call, const char *source, bool explains,
@@ -226,7 +246,7 @@ void rs_nvcc_make(const rs_nvcc *call, const char *source, bool explains,
     if (explains)
         explain(source, reply);
     if (json_object_get(reply, "forms") != NULL && rs_json_string_of(reply, "source") != NULL)
-        companion->path = write_companion(source, reply);
+        write_companion(companion, source, reply);
     json_decref(reply);
     rs_text_free(&text);
     free(folder);

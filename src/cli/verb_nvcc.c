@@ -168,10 +168,8 @@ static bool compile_companions(const rs_nvcc *call)
     }
     for (size_t i = 0; i < call->dependencies.count && is_done; i++)
         is_done = rs_nvcc_mend(call->dependencies.at[i], companions, count) == RESTRIDE_OK;
-    for (size_t i = 0; companions != NULL && i < count; i++) {
-        free(companions[i].path);
-        free(companions[i].prefix);
-    }
+    for (size_t i = 0; companions != NULL && i < count; i++)
+        rs_nvcc_companion_free(&companions[i]);
     free(companions);
     rs_words_free(&command);
     return is_done;

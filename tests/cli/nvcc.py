@@ -148,6 +148,11 @@ def check_calls(restride, nvcc):
         file.write('-c "sub/step.cu"\n' + ARCH)
     run(restride, "nvcc", "--options-file", "options", "-o", "optf.o")
     check("a file of options", names("optf.o") == ALL_NAMES)
+    left = set(os.listdir(tempfile.gettempdir()))
+    run(restride, "nvcc", ARCH, "-c", "sub/step.cu", "-o", "nowhere.o", XDG_CACHE_HOME="", HOME="")
+    check("without a cache", names("nowhere.o") == ALL_NAMES)
+    more = [name for name in set(os.listdir(tempfile.gettempdir())) - left if name.startswith("restride")]
+    check("left", not [name for name in more if os.path.exists(os.path.join(tempfile.gettempdir(), name, "step.cu"))], more)
     run(restride, "nvcc", ARCH, "-rdc=true", "-c", os.path.abspath("sub/step.cu"))
     check("an absolute name without -o", names("step.o") == ALL_NAMES)
     for kind in ("-ptx", "-cubin", "-E", "-M"):

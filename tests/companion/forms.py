@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """forms.py REWRITER: how replies describe second forms: their names, their arguments, what the judge foretells and chooses."""
 import json
+import os
 import subprocess
 import sys
+import tempfile
 
 SOURCE = """
 struct P { float a[8]; int k; };
@@ -64,8 +66,8 @@ def check_reach(rewriter, wrong):
     return len(expected)
 
 
-def ask(rewriter, source, names=()):
-    request = {"companion": {"tile": 32, "options": ["-std=c++17"], "names": list(names)}, "source": source, "file": "k.cu"}
+def ask(rewriter, source, names=(), **more):
+    request = {"companion": {"tile": 32, "options": ["-std=c++17"], "names": list(names), **more}, "source": source, "file": "k.cu"}
     answer = subprocess.run([rewriter, "--request"], input=json.dumps(request), capture_output=True, text=True, check=True)
     return json.loads(answer.stdout)
 
@@ -75,8 +77,48 @@ def check(wrong, what, is_right):
         wrong.append(what)
 
 
+# A companion in another folder: headers in quotes that are in the source's are named in full, and nothing else changes.
+MOVED = """
+#include "there.h"
+  # /* a comment */ include /* another */ "there.h" // "there.h"
+/*
+#include "there.h"
+*/
+// \\
+#include "there.h"
+#include <there.h>
+#if 0
+#include "missing.h"
+#endif
+struct P { float a[8]; };
+const char *text = R"x(
+#include "there.h"
+)x", *more = "\\
+#include \\"there.h\\"", mark = '"';
+__global__ void k(P *p) { p[threadIdx.x].a[0] += 1; }
+#include "there.h"
+"""
+
+
+def check_moved(rewriter, wrong):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("there.h", "missing.h.not"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("#pragma once\n")
+        folder += "/"
+        options = {"options": ["-std=c++17", "-I" + folder], "folder": folder}
+        source = ask(rewriter, MOVED, **options).get("source", "")
+        full, there = '"%sthere.h"' % folder, '"there.h"'
+        check(wrong, "moved: %d, %d\n%s" % (source.count(full), source.count(there), source), source.count(full) == 3 and source.count(there) == 4)
+        for line, why in (('#define NAME "there.h"\n#include NAME\n', "a macro names"), ('#include_next "there.h"\n', "looks for a file"),
+                          ('#if __has_include("there.h")\n#endif\n', "which files are there")):
+            reply = ask(rewriter, line + MOVED, **options)
+            check(wrong, "moved: %s: %s" % (line, reply.get("reason")), why in reply.get("reason", "") and "source" not in reply)
+
+
 def main(rewriter):
     wrong = []
+    check_moved(rewriter, wrong)
     reply = ask(rewriter, SOURCE)
     kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
     check(wrong, "names: %s" % sorted(kernels), sorted(kernels) == ["gather", "mixed", "pairs", "sim::hidden", "sim::scale<double, -4>", "sim::scale<float, 3>"])
