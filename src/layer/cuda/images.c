@@ -18,7 +18,6 @@ typedef struct entry {
     struct entry *next;
     void *key;
     size_t key_size;
-    bool has_other; /* else it is known that there is none */
     rs_image other;
 } entry;
 
@@ -111,7 +110,6 @@ static restride_status fill(entry *one, const void *other, size_t size, const ch
 {
     one->other.bytes = copy(other, size);
     one->other.size = size;
-    one->has_other = true;
     return one->other.bytes == NULL
                ? rs_fail_memory("an image")
                : rs_forms_parse(&one->other.forms, description, description_size);
@@ -145,17 +143,18 @@ static void write_pair(const void *image, size_t size, const void *other, size_t
     rs_text_free(&text);
 }
 
-static void read_pair(entry *one)
+/* Whether there is one. */
+static bool read_pair(entry *one)
 {
     rs_text text = RS_TEXT_EMPTY;
     if (one->key_size > MOST_BYTES || !rs_store_read(kind, one->key, one->key_size, &text))
-        return;
+        return false;
     const size_t length = text.size > HEAD_SIZE ? strtoul(text.data, NULL, 10) : 0;
-    if (length > 0 && length < text.size - HEAD_SIZE &&
-        fill(one, text.data + HEAD_SIZE + length, text.size - HEAD_SIZE - length,
-             text.data + HEAD_SIZE, length) != RESTRIDE_OK)
-        one->has_other = false;
+    const bool is_good = length > 0 && length < text.size - HEAD_SIZE &&
+                         fill(one, text.data + HEAD_SIZE + length, text.size - HEAD_SIZE - length,
+                              text.data + HEAD_SIZE, length) == RESTRIDE_OK;
     rs_text_free(&text);
+    return is_good;
 }
 
 restride_status rs_image_keep(const void *image, size_t size, const void *other, size_t other_size,
@@ -185,10 +184,10 @@ const rs_image *rs_image_find(const void *image)
     pthread_mutex_unlock(&entries_mutex);
     if (known == NULL) {
         entry *made = make_entry(image, size);
-        if (made == NULL)
-            return NULL;
-        read_pair(made);
-        known = give(made);
+        if (made != NULL && read_pair(made))
+            known = give(made);
+        else
+            free_entry(made);
     }
-    return known->has_other ? &known->other : NULL;
+    return known != NULL ? &known->other : NULL;
 }

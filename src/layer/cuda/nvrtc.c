@@ -59,9 +59,10 @@ static bool add(strings *list, const char *text)
     if (grown == NULL)
         return false;
     list->at = grown;
-    list->at[list->count] = strdup(text != NULL ? text : "");
-    list->count += list->at[list->count] != NULL;
-    return list->at[list->count - (list->count > 0)] != NULL;
+    char *copy = strdup(text != NULL ? text : "");
+    list->at[list->count] = copy;
+    list->count += copy != NULL;
+    return copy != NULL;
 }
 
 static void clear(strings *list)
