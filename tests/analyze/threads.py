@@ -35,6 +35,8 @@ ID = "int i = get_global_id(0); float s = 0; "
 ROWS = {"memory": "shared", "same_address": False, "advice": "i/32 f i%32"}
 case("rows in C", "c", "void f(float x[8192], float y[128]) { for (int i = 0; i < 128; i++) { float s = 0; "
      "for (int j = 64 * i; j < 64 * i + 64; j++) s += x[j]; y[i] = s; } }", {"x[j]": {**APART, "matrix": [["0", "1"]]}}, {"x": ROWS})
+case("an array that begins with what is not understood", "c", "float f(thing *t) { float parts[] = {t->a, t->b}, s = 0; "
+     "for (int i = 0; i < 2; i++) s += parts[i]; return s; }", {"parts[i]": {"classes": "linear", "matrix": [["1"]]}})
 kernel("rows", ID + "for (int j = 64 * i; j < 64 * i + 64; j++) s += x[j]; o[i] = s;", {"x[j]": APART, "o[i]": BESIDE}, {"x": ROWS})
 kernel("rows, an index more", ID + "for (int j = 64 * i; j < 64 * i + 64; j++) for (int k = j; k < j + 4; k++) s += x[k]; o[i] = s;",
        {"x[k]": APART})
@@ -347,6 +349,8 @@ for name, scope in {
 }.items():
     cuda("a destructor of what is held by " + name, "int k = threadIdx.x; { %s } o[k] = 1;" % scope, {"o[k]": UNKNOWN},
          before=CLASSES + "__device__ keeper kept(int &k) { return keeper(k); } __device__ int lend(const keeper &h, int &k) { k = 5; return 1; }")
+cuda("a destructor of a template's instance", "int k = threadIdx.x; { holder<int> h(k); } o[k] = 1;", {"o[k]": UNKNOWN},
+     before="template <class T> struct holder { T *p; __device__ holder(T &q) : p(&q) {} __device__ ~holder() { *p = 3; } };")
 cuda("captures that count", "int k = 0; auto f = [y = k++]() {}; o[k] = 1;", {"o[k]": UNKNOWN})
 cuda("virtual functions", "derived d; base *b = &d, &c = d; o[b->get()] = 1; o[c.get() + 1] = 2; o[d.get()] = 3; o[b->base::get() + 2] = 4; o[l->get()] = 5;",
      {"o[b->get()]": UNKNOWN, "o[c.get() + 1]": UNKNOWN, "o[d.get()]": BESIDE, "o[b->base::get() + 2]": {**SAME, "offset": ["3"]}, "o[l->get()]": BESIDE},
