@@ -461,30 +461,21 @@ static cl_kernel make_kernel(cl_program program, const char *name, cl_uint argum
     return kernel;
 }
 
-int main(int argc, char **argv)
+static cl_program program;
+
+static void set_up(const char *path)
 {
     cl_platform_id platform;
     cl_uint present;
     cl_int error;
-    if (argc < 4)
-        return 2;
-    doing = "setup";
-    seed = (uint32_t)strtoul(argv[2], NULL, 10);
-    long steps = strtol(argv[3], NULL, 10);
-    if (argc > 4)
-        cell_count = strtoul(argv[4], NULL, 10);
-    if (argc > 5)
-        device_count = (cl_uint)strtoul(argv[5], NULL, 10);
-    if (device_count < 1 || device_count > QUEUES)
-        return 2;
     check(clGetPlatformIDs(1, &platform, NULL));
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, QUEUES, devices, &present));
     if (present < device_count)
-        return 77;
+        exit(77);
     context = clCreateContext(NULL, device_count, devices, NULL, NULL, &error);
     check(error);
-    const char *source = read_source(argv[1]);
-    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    const char *source = read_source(path);
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
     check(error);
     check(clBuildProgram(program, device_count, devices, "", NULL, NULL));
     bump = make_kernel(program, "bump", 2);
@@ -505,12 +496,10 @@ int main(int argc, char **argv)
     }
     out = clCreateBuffer(context, CL_MEM_WRITE_ONLY, cell_count * sizeof(uint32_t), NULL, &error);
     check(error);
+}
 
-    for (step = 0; step < steps; step++) {
-        const kind *next = random_kind();
-        doing = next->name;
-        next->run((int)random_below(BUFFERS));
-    }
+static void tear_down(void)
+{
     doing = "the end";
     for (int b = 0; b < BUFFERS; b++) {
         cell *data = malloc(bytes());
@@ -530,6 +519,28 @@ int main(int argc, char **argv)
         check(clReleaseCommandQueue(queues[i]));
     check(clReleaseProgram(program));
     check(clReleaseContext(context));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 2;
+    doing = "setup";
+    seed = (uint32_t)strtoul(argv[2], NULL, 10);
+    long steps = strtol(argv[3], NULL, 10);
+    if (argc > 4)
+        cell_count = strtoul(argv[4], NULL, 10);
+    if (argc > 5)
+        device_count = (cl_uint)strtoul(argv[5], NULL, 10);
+    if (device_count < 1 || device_count > QUEUES)
+        return 2;
+    set_up(argv[1]);
+    for (step = 0; step < steps; step++) {
+        const kind *next = random_kind();
+        doing = next->name;
+        next->run((int)random_below(BUFFERS));
+    }
+    tear_down();
     printf("%ld steps, every byte as expected\n", steps);
     return 0;
 }

@@ -22,6 +22,7 @@
 #include "items.h"
 #include "made_up_clock.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,69 +203,92 @@ static void go_on_in_a_child(void)
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-static void carry_out(char command)
+static void release_and_build(void)
+{
+    release();
+    build("plain");
+}
+
+static void build_at_length(void)
+{
+    memset(long_name, 'n', sizeof long_name - 1);
+    build(long_name);
+}
+
+static void overwrite_environment(void)
+{
+    for (char **variable = environ; *variable != NULL; variable++)
+        memset(*variable, '#', strlen(*variable));
+}
+
+static void sleep_a_while(void)
+{
+    sleep_nanoseconds(TENTH);
+}
+
+/* What touches the buffer; false: the command is another one. */
+static bool carry_out_on_buffer(char command)
 {
     size_t first = count / 3, end = first + 5;
     switch (command) {
     case 'w':
         write_items(0, count);
-        break;
+        return true;
     case 'p':
         write_items(first, end);
-        break;
+        return true;
     case 'm':
         map_items(first, end);
-        break;
+        return true;
     case 'l':
         launch(grow);
-        break;
+        return true;
     case 't':
         launch(shrink);
-        break;
+        return true;
     case 's':
         launch(plain);
-        break;
+        return true;
     case 'r':
         read_items(0, count);
-        break;
+        return true;
     case 'q':
         read_items(first, end);
-        break;
+        return true;
     case 'f':
         check(clFinish(queue), "clFinish");
-        break;
-    case 'b':
-        build("plain");
-        break;
-    case 'i':
-        release();
-        build("plain");
-        break;
-    case 'n':
-        memset(long_name, 'n', sizeof long_name - 1);
-        build(long_name);
-        break;
-    case 'o':
-        for (char **variable = environ; *variable != NULL; variable++)
-            memset(*variable, '#', strlen(*variable));
-        break;
-    case 'e':
-        _exit(0);
-    case 'x':
-        exit(0);
-    case 'k':
-        go_on_in_a_child();
-        break;
-    case 'h':
-        launch_and_wait_for_the_first();
-        break;
-    case 'u':
-        limit_files();
-        break;
-    case 'z':
-        sleep_nanoseconds(TENTH);
-        break;
+        return true;
     default:
+        return false;
+    }
+}
+
+static void carry_out(char command)
+{
+    static const struct {
+        char command;
+        void (*run)(void);
+    } others[] = {{'i', release_and_build},
+                  {'n', build_at_length},
+                  {'o', overwrite_environment},
+                  {'k', go_on_in_a_child},
+                  {'h', launch_and_wait_for_the_first},
+                  {'u', limit_files},
+                  {'z', sleep_a_while}};
+    if (carry_out_on_buffer(command))
+        return;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].command == command) {
+            others[i].run();
+            return;
+        }
+    if (command == 'b') {
+        build("plain");
+    } else if (command == 'e') {
+        _exit(0);
+    } else if (command == 'x') {
+        exit(0);
+    } else {
         fprintf(stderr, "unknown command %c\n", command);
         exit(2);
     }

@@ -7,79 +7,86 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is run, and how many launches must be in the other layout. */
+static const struct {
+    const char *name, *options;
+    long least, most;
+} programs[] = {
+    {"user-event", "", 3, 3},
+    {"held-and-slow", "", 1, 1},
+    {"released-queue", "", 1, 1},
+    {"many-queues", "", 1, 1},
+    {"profiling", "", 1, 1},
+    {"refused-native", "", 2, 2},
+    {"many-programs", "", 24, 24},
+    {"no-files", "", 1, 1},
+    {"released-user-event", "", 3, 3},
+    {"forgotten-user-event", "", 0, 1},
+    {"kernels-in-program", "", 2, 2},
+    {"clone", "", 2, 2},
+    {"queries", "", 1, 1},
+    {"references", "", 2, 2},
+    {"views", "", 7, 7},
+    {"several-devices", "", 18, 18},
+    {"unequal-devices", "", 1, 1},
+    {"view-beside-parent", "", 1, 1},
+    {"compile-and-link", "", 1, 1},
+    {"link-two", "", 0, 0},
+    {"refused-build", "", 1, 2},
+    {"notified-build", "", 1, 1},
+    {"notified-link", "", 3, 3},
+    {"binary", "", 3, 3},
+    {"il", "", 1, 1},
+    {"svm", "", 1, 1},
+    {"host-pointer", "", 0, 0},
+    {"image", "", 1, 1},
+    {"extension", "", 2, 2},
+    {"leak", "", 2, 2},
+    {"threads", "", 200, 200},
+    {"gpu-only", "--device cpu", 1, 1},
+    {"gpu-only", "--device PTHREAD", 1, 1},
+    {"far-work-items", "", 2, 2},
+    {"full-tiles", "", 3, 3},
+    {"constant-macros", "", 1, 1},
+};
+
 /* One case of cases.c each: how many launches must run in the other layout at least and at most,
  * of all kernels. */
 static void test_cases(void **state)
 {
     (void)state;
-    static const struct {
-        const char *name, *options;
-        long least, most;
-    } cases[] = {
-        {"user-event", "", 3, 3},
-        {"held-and-slow", "", 1, 1},
-        {"released-queue", "", 1, 1},
-        {"many-queues", "", 1, 1},
-        {"profiling", "", 1, 1},
-        {"refused-native", "", 2, 2},
-        {"many-programs", "", 24, 24},
-        {"no-files", "", 1, 1},
-        {"released-user-event", "", 3, 3},
-        {"forgotten-user-event", "", 0, 1},
-        {"kernels-in-program", "", 2, 2},
-        {"clone", "", 2, 2},
-        {"queries", "", 1, 1},
-        {"references", "", 2, 2},
-        {"views", "", 7, 7},
-        {"several-devices", "", 18, 18},
-        {"unequal-devices", "", 1, 1},
-        {"view-beside-parent", "", 1, 1},
-        {"compile-and-link", "", 1, 1},
-        {"link-two", "", 0, 0},
-        {"refused-build", "", 1, 2},
-        {"notified-build", "", 1, 1},
-        {"notified-link", "", 3, 3},
-        {"binary", "", 3, 3},
-        {"il", "", 1, 1},
-        {"svm", "", 1, 1},
-        {"host-pointer", "", 0, 0},
-        {"image", "", 1, 1},
-        {"extension", "", 2, 2},
-        {"leak", "", 2, 2},
-        {"threads", "", 200, 200},
-        {"gpu-only", "--device cpu", 1, 1},
-        {"gpu-only", "--device PTHREAD", 1, 1},
-        {"far-work-items", "", 2, 2},
-        {"full-tiles", "", 3, 3},
-        {"constant-macros", "", 1, 1},
-    };
     static const char *const policies[] = {"asta", "soa"};
-    const size_t count = sizeof cases / sizeof cases[0];
+    const size_t count = sizeof programs / sizeof programs[0];
     for (size_t n = 0; n < 2 * count; n++) {
         const size_t i = n % count;
         const char *policy = policies[n / count];
         /* Two devices of PoCL; others take no notice. */
-        if (strstr(cases[i].name, "-devices") != NULL)
+        if (strstr(programs[i].name, "-devices") != NULL)
             setenv("POCL_DEVICES", "pthread pthread", 1);
         else
             unsetenv("POCL_DEVICES");
         int status = exit_status(run("%s run --policy %s %s --report %s -- %s " LIMITED " %s %s",
-                                     RESTRIDE_PROGRAM, policy, cases[i].options, report_path,
-                                     n < count ? UNTIMED : "", CASES_PROGRAM, cases[i].name));
+                                     RESTRIDE_PROGRAM, policy, programs[i].options, report_path,
+                                     n < count ? UNTIMED : "", CASES_PROGRAM, programs[i].name));
         if (status == 77) {
-            print_message("%s: this device cannot\n", cases[i].name);
+            print_message("%s: this device cannot\n", programs[i].name);
             continue;
         }
         if (status != 0)
-            fail_msg("%s, %s: status %d: %s", policy, cases[i].name, status, errors());
+            fail_msg("%s, %s: status %d: %s", policy, programs[i].name, status, errors());
         /* PoCL counts errors and warnings there: none in what the layer builds. */
         if (strstr(errors(), " generated.") != NULL)
-            fail_msg("%s, %s: %s", policy, cases[i].name, errors());
+            fail_msg("%s, %s: %s", policy, programs[i].name, errors());
         long transformed = transformed_launches();
-        if (transformed < cases[i].least || transformed > cases[i].most)
-            fail_msg("%s, %s: %ld launches in the other layout", policy, cases[i].name,
+        if (transformed < programs[i].least || transformed > programs[i].most)
+            fail_msg("%s, %s: %ld launches in the other layout", policy, programs[i].name,
                      transformed);
     }
+}
+
+static void test_no_device(void **state)
+{
+    (void)state;
     assert_int_not_equal(
         exit_status(run("%s run --device gpu -- %s gpu-only", RESTRIDE_PROGRAM, CASES_PROGRAM)), 0);
     assert_int_not_equal(
@@ -299,10 +306,15 @@ static void test_times_of_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_binaries),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_times_of_plans), cmocka_unit_test(test_causes),
-        cmocka_unit_test(test_other_macros),   cmocka_unit_test(test_causes_of_idle_kernels),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_times_of_plans),
+        cmocka_unit_test(test_causes),
+        cmocka_unit_test(test_other_macros),
+        cmocka_unit_test(test_causes_of_idle_kernels),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
