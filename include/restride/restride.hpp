@@ -415,6 +415,15 @@ class plan
                                                        element_bytes, options);
         return done ? result<plan>(plan(made)) : done;
     }
+    /* From one buffer to another, with run_copy(). */
+    static result<plan> convert_copy(engine &by, const layout &from, const layout &to,
+                                     std::size_t element_bytes = 0) noexcept
+    {
+        restride_plan *made = nullptr;
+        const status done =
+            restride_plan_convert_copy(&made, by.get(), from.get(), to.get(), element_bytes);
+        return done ? result<plan>(plan(made)) : done;
+    }
     static result<plan> transpose(engine &by, std::size_t rows, std::size_t cols,
                                   std::size_t element_bytes, std::size_t batch = 1,
                                   const restride_plan_options *options = nullptr) noexcept
@@ -463,6 +472,11 @@ class plan
     status run_buffer(void *buffer) noexcept
     {
         return restride_execute(get(), buffer);
+    }
+    /* Of convert_copy(); each buffer has the bytes of its layout. */
+    status run_copy(const void *from, void *to) noexcept
+    {
+        return restride_execute_copy(get(), from, to);
     }
     std::size_t bytes() const noexcept
     {

@@ -65,6 +65,21 @@ static void check_redistribute(restride::engine &engine)
     CHECK(!restride::plan::redistribute(*group, engine, "r:5 c:7 int", "@r r%1 c", "c r"));
 }
 
+static void check_copy(restride::engine &engine)
+{
+    auto from = restride::layout::parse("r:5 c:7 int", "r c");
+    auto to = restride::layout::parse("r:5 c:7 int", "c r");
+    auto plan = restride::plan::convert_copy(engine, *from, *to);
+    const auto a = counted<int>(35);
+    std::vector<int> b(35);
+    CHECK(plan && plan->bytes() == 35 * sizeof(int) && plan->run_copy(a.data(), b.data()));
+    for (std::size_t i = 0; i < 35; i++)
+        CHECK(b[i] == static_cast<int>(i % 5 * 7 + i / 5));
+    auto once = a;
+    CHECK(!plan->run(once) && once == a && !plan->run_copy(b.data(), b.data()));
+    CHECK(!restride::plan::convert_copy(engine, *from, *restride::layout::parse("r:5", "r")));
+}
+
 static void check_permute(restride::engine &engine)
 {
     const std::array<std::size_t, 3> dims = {5, 7, 11};
@@ -153,6 +168,7 @@ int main()
     check_transpose<double>(*engine);
     check_transpose<std::int16_t>(*engine);
     check_redistribute(*engine);
+    check_copy(*engine);
     check_permute(*engine);
     check_convert(*engine);
     check_refusals(*engine);
