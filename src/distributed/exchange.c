@@ -281,13 +281,15 @@ restride_status rs_exchange_open(rs_message_exchange **exchange, rs_exchange_way
 
 void rs_exchange_close(rs_message_exchange *e)
 {
-    if (e == NULL || e->group->broken)
+    if (e == NULL)
         return;
     if (e->transfer != NULL) {
-        e->transfer->operations->release(e->transfer, e->room);
-        e->transfer->operations->unpin(e->transfer, &e->pinned);
+        if (!e->group->broken) {
+            e->transfer->operations->release(e->transfer, e->room);
+            e->transfer->operations->unpin(e->transfer, &e->pinned);
+        }
         e->transfer->operations->close(e->transfer);
-    } else {
+    } else if (!e->group->broken) {
         free(e->room);
     }
     free(e);
