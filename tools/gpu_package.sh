@@ -44,16 +44,17 @@ row() {
 held() { awk "BEGIN { print ($1) ? \"held\" : \"MISSED\" }"; }
 
 install() {
-    local wanted=(restride hypothesis)
+    # NumPy is the machine's own: a wheel of it would serve one Python.
+    local wanted=(--quiet --no-index --no-deps "$card"/*.whl)
     if python3 -m venv --system-site-packages "$work/venv" >"$work/log" 2>&1; then
         python=$work/venv/bin/python
-        "$python" -m pip install --quiet --no-index --find-links "$card" "${wanted[@]}"
+        "$python" -m pip install "${wanted[@]}"
     else # Python's own packages are not whole here
         python=python3
-        python3 -m pip install --quiet --no-index --find-links "$card" --target "$work/site" "${wanted[@]}"
+        python3 -m pip install --target "$work/site" "${wanted[@]}"
         export PYTHONPATH=$work/site
     fi || return
-    native=$("$python" -c 'import os, restride; print(os.path.join(os.path.dirname(restride.__file__), "native"))')
+    native=$(dirname "$("$python" -c 'import importlib.util as u; print(u.find_spec("restride").origin)')")/native
     restride=$native/bin/restride
 }
 
@@ -98,7 +99,7 @@ arrays() {
     "$python" tests/python/cuda_arrays.py 60 >"$work/arrays" 2>&1
     local status=$?
     cat "$work/arrays"
-    row "$(held "$status == 0")" "arrays: $(tail -n 1 "$work/arrays")"
+    row "$(held "$status == 0 && $(grep -c "cases right" "$work/arrays") >= 2")" "arrays: $(tail -n 1 "$work/arrays")"
 }
 
 if install; then
