@@ -16,7 +16,7 @@ module restride
     use, intrinsic :: iso_c_binding
     implicit none
     private
-    public :: restride_transpose, restride_permute, restride_convert
+    public :: restride_transpose, restride_permute, restride_convert, restride_convert_copy
     public :: restride_engine_create_host, restride_engine_destroy, restride_engine_forget_plans
     public :: restride_last_error, restride_version
     public :: restride_redistribute, restride_group_create_mpi, restride_group_create_alone
@@ -134,6 +134,34 @@ module restride
             character(kind=c_char), intent(in) :: dimensions(*), from(*), to(*)
             integer(c_int) :: status
         end function
+        function layout_parse(layout, dimensions, expression) bind(c, name="restride_layout_parse") result(status)
+            import
+            type(c_ptr), intent(out) :: layout
+            character(kind=c_char), intent(in) :: dimensions(*), expression(*)
+            integer(c_int) :: status
+        end function
+        function layout_bytes(layout) bind(c, name="restride_layout_bytes") result(bytes)
+            import
+            type(c_ptr), value :: layout
+            integer(c_size_t) :: bytes
+        end function
+        subroutine layout_destroy(layout) bind(c, name="restride_layout_destroy")
+            import
+            type(c_ptr), value :: layout
+        end subroutine
+        function plan_convert_copy(plan, engine, from, to, element_bytes) &
+            bind(c, name="restride_plan_convert_copy") result(status)
+            import
+            type(c_ptr), intent(out) :: plan
+            type(c_ptr), value :: engine, from, to
+            integer(c_size_t), value :: element_bytes
+            integer(c_int) :: status
+        end function
+        function execute_copy(plan, from, to) bind(c, name="restride_execute_copy") result(status)
+            import
+            type(c_ptr), value :: plan, from, to
+            integer(c_int) :: status
+        end function
         function set_error(status, sentence) bind(c, name="restride_set_error") result(same)
             import
             integer(c_int), value :: status
@@ -211,6 +239,37 @@ contains
         if (status /= RESTRIDE_OK) return
         status = convert_with(chosen(engine), m%address, m%bytes, dimensions//c_null_char, from//c_null_char, &
                               to//c_null_char)
+    end function
+
+    ! Array `b` gets what `a` has, in another layout: restride_convert_copy(a, b, "j:8 i:6 int", "j i", "i j").
+    function restride_convert_copy(a, b, dimensions, from, to, engine) result(status)
+        type(*), intent(in) :: a(..)
+        type(*), intent(inout) :: b(..)
+        character(*, c_char), intent(in) :: dimensions, from, to
+        type(c_ptr), intent(in), optional :: engine
+        integer(c_int) :: status
+        type(c_ptr) :: plan, by, layouts(2)
+        type(memory) :: source, target
+        status = find(a, source)
+        if (status == RESTRIDE_OK) status = find(b, target)
+        if (status /= RESTRIDE_OK) return
+        layouts = c_null_ptr
+        by = chosen(engine)
+        if (.not. present(engine)) status = restride_engine_create_host(by, 0_c_int)
+        if (status == RESTRIDE_OK) status = layout_parse(layouts(1), dimensions//c_null_char, from//c_null_char)
+        if (status == RESTRIDE_OK) status = layout_parse(layouts(2), dimensions//c_null_char, to//c_null_char)
+        if (status == RESTRIDE_OK) status = plan_convert_copy(plan, by, layouts(1), layouts(2), 0_c_size_t)
+        if (status == RESTRIDE_OK) then
+            if (source%bytes /= layout_bytes(layouts(1)) .or. target%bytes /= layout_bytes(layouts(2))) then
+                status = fail("The arrays have not as many bytes as their layouts.")
+            else
+                status = execute_copy(plan, source%address, target%address)
+            end if
+            call plan_destroy(plan)
+        end if
+        call layout_destroy(layouts(1))
+        call layout_destroy(layouts(2))
+        if (.not. present(engine)) call restride_engine_destroy(by)
     end function
 
     ! This process alone as a group.

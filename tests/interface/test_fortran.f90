@@ -15,6 +15,7 @@ program test_fortran
     call check_characters()
     call check_tensors()
     call check_records()
+    call check_copy()
     call check_redistribution()
     call check_refusals()
     call restride_engine_forget_plans(engine)
@@ -79,6 +80,23 @@ contains
             end do
             call check(right, "permuted")
         end do
+    end subroutine
+
+    subroutine check_copy()
+        integer(c_int), target :: a(6, 8), b(8, 6)
+        integer :: i
+        a = reshape([(i, i=1, 48)], [6, 8])
+        b = 0
+        call check(restride_convert_copy(a, b, "j:8 i:6 int", "j i", "i j") == RESTRIDE_OK, "copy")
+        call check(all(b == transpose(a)) .and. all(reshape(a, [48]) == [(i, i=1, 48)]), "copied")
+        a = 0
+        call check(restride_convert_copy(b, a, "j:8 i:6 int", "i j", "j i", engine) == RESTRIDE_OK, "copy back")
+        call check(all(b == transpose(a)), "copied back")
+        call refused(restride_convert_copy(a, b(:, 1:5), "j:8 i:6 int", "j i", "i j"), RESTRIDE_INVALID_ARGUMENT, "bytes")
+        call refused(restride_convert_copy(a(1:5, :), b, "j:8 i:5 int", "j i", "i j"), RESTRIDE_INVALID_ARGUMENT, "section")
+        call refused(restride_convert_copy(a, a, "j:8 i:6 int", "j i", "i j"), RESTRIDE_INVALID_ARGUMENT, "overlap")
+        call check(restride_convert_copy(a, b, "j:8 i:6 int", "j i", "i k") == RESTRIDE_SYNTAX, "no dimension")
+        call check(all(b == transpose(a)), "nothing changed")
     end subroutine
 
     subroutine check_records()
