@@ -84,6 +84,7 @@ typedef struct {
      * is, and commands are not brought into order. */
     bool is_wanted;
     atomic_bool is_frozen;             /* for good: nothing is followed any more */
+    _Atomic(const char *) has_frozen;  /* why it is, until a launch has been kept by that */
     _Atomic(const char *) must_freeze; /* why it must be, before the next command */
     _Atomic(const char *) unseen;      /* the file that calls the driver unseen */
 } rs_cuda_layer;
@@ -136,6 +137,9 @@ static inline rs_word rs_entry_call(const rs_entry *entry, const rs_word *w)
 /* Restores everything, if it must be before the next command. */
 void rs_cuda_look_for_freeze(void) RS_UNLOCKED;
 void rs_cuda_freeze(const char *why) RS_UNLOCKED;
+
+/* A launch came after that: the report says so once. */
+void rs_cuda_note_frozen(void) RS_LOCKED;
 
 static inline bool rs_cuda_is_frozen(void)
 {

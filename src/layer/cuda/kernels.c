@@ -172,8 +172,10 @@ static void read_undescribed(rs_cuda_kernel_record *kernel, const char *name) RS
     kernel->core.program = &undescribed;
     kernel->core.facts = rs_report_kernel(&undescribed, name != NULL ? name : "(a kernel)");
     rs_report_hold(kernel->core.facts, 0,
-                   name != NULL ? "the kernel has no second form: build it with restride nvcc"
-                                : "the driver does not tell the names of kernels");
+                   name != NULL
+                       ? "the kernel has no second form: it was built without restride nvcc, or "
+                         "compiled by NVRTC in a run without Restride"
+                       : "the driver does not tell the names of kernels");
 }
 
 /* ---- records ---- */

@@ -275,6 +275,7 @@ static rs_word launch_frozen(const launching *l)
     if ((rs_cuda_result)result != RS_CUDA_SUCCESS || !rs_report_wanted(layer))
         return result;
     rs_layer_lock(layer);
+    rs_cuda_note_frozen();
     const rs_cuda_queue *queue = rs_cuda_queue_of(l->stream, l->entry->is_per_thread);
     if (queue == NULL || !queue->is_capturing)
         count_launch(rs_cuda_kernel_of(handle_of(l)));

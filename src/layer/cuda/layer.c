@@ -26,12 +26,17 @@ rs_cuda_layer rs_cuda;
 void rs_cuda_freeze(const char *why)
 {
     rs_layer_freeze(rs_the_layer(), why);
-    if (!atomic_exchange(&rs_cuda.is_frozen, true)) {
-        rs_layer_lock(rs_the_layer());
+    if (!atomic_exchange(&rs_cuda.is_frozen, true))
+        atomic_store(&rs_cuda.has_frozen, why);
+}
+
+/* A program that only ends has lost nothing. */
+void rs_cuda_note_frozen(void)
+{
+    const char *why = atomic_exchange(&rs_cuda.has_frozen, NULL);
+    if (why != NULL)
         rs_report_note(rs_the_layer(),
                        "From a call of %s on, all arrays stay in the program's layout.", why);
-        rs_layer_unlock(rs_the_layer());
-    }
 }
 
 void rs_cuda_look_for_freeze(void)

@@ -24,6 +24,7 @@ typedef struct {
 /* One name in three ways: bound at the start, asked for by dlsym(), by cuGetProcAddress(). */
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDevicePrimaryCtxRelease(int device);
 int cuCtxSetCurrent(void *context);
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleGetFunction(void **function, void *module, const char *name);

@@ -112,6 +112,12 @@ EXPORT result cuDevicePrimaryCtxRetain(void **context, int which)
     return SUCCESS;
 }
 
+EXPORT result cuDevicePrimaryCtxRelease(int which)
+{
+    (void)which;
+    return SUCCESS;
+}
+
 EXPORT result cuCtxGetDevice(int *found)
 {
     *found = 0;

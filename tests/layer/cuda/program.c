@@ -5,7 +5,8 @@
  * writes; nowhere else. So the sum depends on SEED alone.
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
- * streams, "u" calls a function that is not known.
+ * streams, "u" calls a function that is not known, "r" gives one of two
+ * holds of the context back first.
  */
 #include "calls.h"
 #include "kernels.h"
@@ -563,7 +564,12 @@ int main(int argc, char **argv)
     CHECK(cuModuleLoadData(&module, image));
     for (int i = 0; i < KERNELS; i++)
         CHECK(cuModuleGetFunction(&kernels[i], module, names[i]));
+    if (strchr(flags, 'r') != NULL) { /* the context goes on */
+        CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+        CHECK(cuDevicePrimaryCtxRelease(0));
+    }
     run_threads(context, strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10),
                 strchr(flags, 't') != NULL ? 16 : 1);
+    CHECK(cuDevicePrimaryCtxRelease(0));
     return 0;
 }

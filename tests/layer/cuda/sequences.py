@@ -58,6 +58,9 @@ def check(seed, number, flags="", policy="asta", wants=frozenset(), **more):
         complain(f"{what}: not transformed: {' '.join(wants - transformed(report))}")
     if policy == "off" and transformed(report):
         complain(f"{what}: transformed: {' '.join(transformed(report))}")
+    stays = [note for note in report["notes"] if "stay in the program's layout" in note]
+    if bool(stays) != ("u" in flags or "r" in flags):
+        complain(f"{what}: notes: {report['notes']}")
     print(f"{what}: {launched} launches, {sum(k['transformed_launches'] for k in report['kernels'])} transformed, "
           f"{report['marshal']['count']} conversions")
     return report
@@ -72,11 +75,14 @@ check(710001, count // 40, "t", wants={"move"})  # 16 threads, most of which wai
 check(720001, count // 40, "tp", wants={"move"})
 check(800001, count // 8, policy="auto")
 check(900001, count // 8, policy="off")
+report = check(1, 40, "r")
+if transformed(report):
+    complain("an array was in another layout after a call that may end the context")
 report = check(1, 40, "u")
 if not any("cuMadeUpFunction" in note for note in report["notes"]):
     complain(f"the report does not name the unknown function: {report['notes']}")
 held = {kernel["name"]: kernel.get("held_reason", "") for kernel in report["kernels"]}
-for name, reason in (("open_ended", "by other ways"), ("scale", "no second form")):
+for name, reason in (("open_ended", "by other ways"), ("scale", "in a run without Restride")):
     if reason not in json.dumps([k for k in report["kernels"] if k["name"] == name]):
         complain(f"{name}: {held.get(name)}")
 sys.exit(failed)
