@@ -34,4 +34,9 @@ bool rs_doctor_is_asked_for_layer(bool *loaded);
 /* The CUDA driver, its devices and the run-time compiler. */
 void rs_doctor_check_cuda(json_t *findings);
 
+/* Whether `restride run` can follow CUDA programs; and whether this process is the child that finds
+ * out: then *answer is its exit status. */
+void rs_doctor_check_following(json_t *findings);
+bool rs_doctor_is_asked_to_follow(int *answer);
+
 #endif

@@ -218,6 +218,9 @@ int rs_verb_doctor(int argc, char **argv)
 {
     static const rs_cli_option table[] = {{RS_CLI_FLAG("json", doctor_options, json)}, {0}};
     doctor_options options = {false};
+    int answer;
+    if (rs_doctor_is_asked_to_follow(&answer))
+        return answer;
 #ifdef RESTRIDE_HAVE_OPENCL
     bool has_layer;
     if (rs_doctor_is_asked_for_layer(&has_layer))
@@ -245,6 +248,7 @@ int rs_verb_doctor(int argc, char **argv)
                   "not part of this build");
 #endif
     rs_doctor_check_cuda(findings);
+    rs_doctor_check_following(findings);
 
     const bool works = everything_needed(findings);
     if (options.json)

@@ -34,6 +34,25 @@ if [ -d "$cuda" ] && "$restride" doctor | grep -q "CUDA" && ! "$restride" doctor
     says out "works +CUDA kernels +2 were compiled with the library for compute capability 9\.0"
 fi
 
+# CUDA programs: with a driver and without, with a layer that cannot be loaded, and with none.
+if ! grep -qE "CUDA programs +(librestride|this build)" "$work/text" && [ -d "$cuda" ]; then
+    LD_LIBRARY_PATH=$cuda "$restride" doctor >"$work/out"
+    says out "works +CUDA programs +ld\.so loads .*/librestride_layer_cuda\.so into programs that use libcuda\.so\.1"
+    mkdir -p "$work/parts/bin" "$work/parts/lib"
+    cp "$restride" "$work/parts/bin"
+    cp "$(dirname "$restride")/../lib/"librestride_{layer,loader}.so "$work/parts/lib"
+    LD_LIBRARY_PATH=$cuda "$work/parts/bin/restride" doctor >"$work/out"
+    says out "optional +CUDA programs +librestride_layer_cuda\.so is not here"
+    says out "-> install all of Restride"
+    touch "$work/parts/lib/librestride_layer_cuda.so"
+    LD_LIBRARY_PATH=$cuda "$work/parts/bin/restride" doctor >"$work/out"
+    says out "fails +CUDA programs +$work/parts/lib/librestride_layer_cuda\.so is not loaded"
+    cp "$work/parts/lib/"librestride_layer{,_cuda}.so
+    echo "no library" >"$work/parts/lib/librestride_loader.so"
+    LD_LIBRARY_PATH=$cuda "$work/parts/bin/restride" doctor >"$work/out" 2>/dev/null
+    says out "fails +CUDA programs +ld\.so does not load librestride_loader\.so by LD_AUDIT"
+fi
+
 # The same machine without cpp in PATH.
 mkdir "$work/empty"
 expect 1 env PATH="$work/empty" "$restride" doctor
