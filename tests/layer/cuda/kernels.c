@@ -55,6 +55,15 @@ static array array_of(void **values, int which, int extent_at)
     return a;
 }
 
+/* Forms for full tiles take the last one for full. */
+static array second_of(void **values, int which, int extent_at, const char *form)
+{
+    array a = array_of(values, which, extent_at);
+    if (strncmp(form, "full", 4) == 0)
+        a.count = (a.count + TILE - 1) / TILE * TILE;
+    return a;
+}
+
 /* An index behind the end is one that a kernel does not use. */
 static size_t limit(unsigned threads, int n)
 {
@@ -99,7 +108,7 @@ static void do_inside(unsigned threads, void **values, array a)
         MEMBER(a, particle, i, y) += MEMBER(b, particle, i, w[0]) + 1;
 }
 
-/* The four forms differ in their names alone. */
+/* Those for large arrays differ in their names alone. */
 #define ALL_FORMS(M, name, ...)                                                                    \
     M(name, full, __VA_ARGS__)                                                                     \
     M(name, ragged, __VA_ARGS__) M(name, full_large, __VA_ARGS__) M(name, ragged_large, __VA_ARGS__)
@@ -117,7 +126,7 @@ void move(unsigned threads, void **values)
     SECOND(name, form, __VA_ARGS__);                                                               \
     void name##_##form(unsigned threads, void **values)                                            \
     {                                                                                              \
-        do_move(threads, values, array_of(values, 0, 3));                                          \
+        do_move(threads, values, second_of(values, 0, 3, #form));                                  \
     }
 ALL_FORMS(MOVE, move, P, I, sizeof(float), E)
 
@@ -131,8 +140,8 @@ void mix(unsigned threads, void **values)
     SECOND(name, form, __VA_ARGS__);                                                               \
     void name##_##form(unsigned threads, void **values)                                            \
     {                                                                                              \
-        do_mix(threads, values, array_of(values, 0, 4), array_of(values, 1, 5),                    \
-               array_of(values, 2, 6));                                                            \
+        do_mix(threads, values, second_of(values, 0, 4, #form), second_of(values, 1, 5, #form),    \
+               second_of(values, 2, 6, #form));                                                    \
     }
 ALL_FORMS(MIX, mix, P, P, P, I, E, E, E)
 
@@ -145,7 +154,7 @@ void fold(unsigned threads, void **values)
     SECOND(name, form, __VA_ARGS__);                                                               \
     void name##_##form(unsigned threads, void **values)                                            \
     {                                                                                              \
-        do_fold(threads, values, array_of(values, 0, 3));                                          \
+        do_fold(threads, values, second_of(values, 0, 3, #form));                                  \
     }
 ALL_FORMS(FOLD, fold, P, P, I, E)
 
@@ -158,7 +167,7 @@ void inside(unsigned threads, void **values)
     SECOND(name, form, __VA_ARGS__);                                                               \
     void name##_##form(unsigned threads, void **values)                                            \
     {                                                                                              \
-        do_inside(threads, values, array_of(values, 0, 3));                                        \
+        do_inside(threads, values, second_of(values, 0, 3, #form));                                \
     }
 ALL_FORMS(INSIDE, inside, P, sizeof(packed_pointer), I, E)
 
