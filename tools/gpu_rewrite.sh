@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: tools/gpu_rewrite.sh [--build FOLDER] [--compile] [RECORDS]...
-# Rewrites kernels of CUDA C++, compiles them beside what they were with nvcc, runs both on a GPU with arrays of RECORDS
+# Makes the companion of kernels of CUDA C++, compiles it with nvcc, runs both forms on a GPU with arrays of RECORDS
 # records (default: 1003 1000003 4000000), converts with the calls of the generated header, and compares all bytes. With
 # --compile nothing is run on a GPU. Ends with status 77 where there is no nvcc, or no rewriter or CUDA engine in the build.
 set -euo pipefail
@@ -28,15 +28,15 @@ library=$(cd "$build/src" && pwd)
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-sources=$PWD/tests/rewrite/cuda
-"$build/bin/restride" rewrite "$sources/kernels.cu" --header "$folder/marshal.h" -o "$folder/kernels.asta.cu" 2>"$folder/said" ||
+sources=$PWD/tests/companion/cuda
+"$build/bin/restride" rewrite "$sources/kernels.cu" --header "$folder/marshal.h" -o "$folder/kernels.companion.cu" 2>"$folder/said" ||
     { cat "$folder/said" && exit 1; }
-[ "$(grep -c 'transformed' "$folder/said")" = 5 ] || { cat "$folder/said" && exit 1; }
+[ "$(grep -c 'transformed' "$folder/said")" = 3 ] || { cat "$folder/said" && exit 1; }
 
-macros=(-DREWRITTEN_HEADER="\"$folder/marshal.h\"" -DREWRITTEN_KERNELS="\"$folder/kernels.asta.cu\"")
+macros=(-DREWRITTEN_HEADER="\"$folder/marshal.h\"" -DREWRITTEN_KERNELS="\"$folder/kernels.companion.cu\"")
 links=(-Iinclude -L"$library" -lrestride)
-# The header is C, and holds with the host engine.
-"${CC:-cc}" -std=c11 -Wall -Wextra -Werror "${macros[@]}" "$sources/header.c" -o "$folder/header" "${links[@]}" -Wl,-rpath,"$library"
+# The header is C++, and holds with the host engine.
+"${CXX:-c++}" -std=c++14 -Wall -Wextra -Werror "${macros[@]}" "$sources/header.cpp" -o "$folder/header" "${links[@]}" -Wl,-rpath,"$library"
 "$folder/header"
 echo "gpu_rewrite: the header holds on the host"
 

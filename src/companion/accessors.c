@@ -365,7 +365,7 @@ restride_status rs_companion_accessors_write(rs_text *text, const rs_syntax *tre
         rs_text_format(
             text,
             "template <class P> RESTRIDE_TYPE %s<P, 0> restride_fields_of(const %s *, P *);\n"
-            "RESTRIDE_TYPE restride_layout<%lld, %zu, %zu> restride_layout_of(const %s *);\n",
+            "RESTRIDE_TYPE restride_tiling<%lld, %zu, %zu> restride_layout_of(const %s *);\n",
             name.data, type.data, record->size, layout->tile,
             layout->group == 0 ? 1 : layout->group, type.data);
     }

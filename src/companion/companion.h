@@ -5,7 +5,7 @@
  *
  * The second form NAME__asta is a copy of the kernel's text, with its template header and its
  * parameters in their order. In it a pointer to elements has the class type restride_pointer<T>,
- * and an element restride_reference<T> (accessors.h): members, subscripts, arithmetic and atomics
+ * and an element restride_lvalue<T> (accessors.h): members, subscripts, arithmetic and atomics
  * stay as they are written. Only declarations are retyped, and `.get()` stands where an element is
  * read as a value. Functions that get pointers or references to elements are copied likewise.
  *

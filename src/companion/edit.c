@@ -285,6 +285,10 @@ static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool
     if (node->kind == RS_NODE_CONSTRUCT && node->child_count == 1 &&
         is_record(shape_of(at, node->children[0])))
         read_value(at, node->children[0], value_of, false);
+    for (size_t i = 0; i < node->child_count; i++)
+        if ((node->kind == RS_NODE_LIST || node->kind == RS_NODE_DESIGNATED) &&
+            node->children[i] != NULL && is_record(shape_of(at, node->children[i])))
+            read_value(at, node->children[i], value_of, false);
     if (node->kind == RS_NODE_IMPLICIT && node->conversion == RS_CONVERSION_LOAD &&
         shape_of(at, node->children[0]).shape == RS_SHAPE_BITS)
         read_value(at, node->children[0], value_of, false);

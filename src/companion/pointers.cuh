@@ -3,12 +3,12 @@
 #define RESTRIDE_POINTERS
 
 /* What -> is applied to. */
-template <class T, class F> struct restride_arrow : restride_reference<T, F> {
+template <class T, class F> struct restride_arrow : restride_lvalue<T, F> {
     RESTRIDE_INLINE explicit restride_arrow(const restride_place_for<T, F> &p)
-        : restride_reference<T, F>(p)
+        : restride_lvalue<T, F>(p)
     {
     }
-    RESTRIDE_INLINE const restride_reference<T, F> *operator->() const
+    RESTRIDE_INLINE const restride_lvalue<T, F> *operator->() const
     {
         return this;
     }
@@ -62,13 +62,13 @@ template <class T, class F = restride_full> class restride_pointer
     restride_pointer(const restride_pointer &) = default;
     restride_pointer &operator=(const restride_pointer &) = default;
 
-    RESTRIDE_INLINE restride_reference<T, F> operator[](long long i) const
+    RESTRIDE_INLINE restride_lvalue<T, F> operator[](long long i) const
     {
-        return restride_reference<T, F>(p.next(i));
+        return restride_lvalue<T, F>(p.next(i));
     }
-    RESTRIDE_INLINE restride_reference<T, F> operator*() const
+    RESTRIDE_INLINE restride_lvalue<T, F> operator*() const
     {
-        return restride_reference<T, F>(p);
+        return restride_lvalue<T, F>(p);
     }
     RESTRIDE_INLINE restride_arrow<T, F> operator->() const
     {
@@ -140,7 +140,7 @@ template <class T, class F = restride_full> class restride_pointer
 };
 
 template <class T, class F>
-RESTRIDE_INLINE restride_pointer<T, F> restride_reference<T, F>::operator&() const
+RESTRIDE_INLINE restride_pointer<T, F> restride_lvalue<T, F>::operator&() const
 {
     return restride_pointer<T, F>(this->restride_p);
 }

@@ -2,7 +2,7 @@
  * What second forms of kernels are written with, for C++14 and newer, on the device and the host.
  *
  *   restride_pointer<T, F>    a pointer to elements of an array in another layout
- *   restride_reference<T, F>  an element: its members by their names; get() copies it out, = stores;
+ *   restride_lvalue<T, F>     an element: its members by their names; get() copies it out, = stores;
  *                             restride_copy().lvalue() is a copy where a reference was asked for
  *
  * T is the record, perhaps const or volatile. F says how elements are numbered: the form of a
@@ -48,7 +48,7 @@ typedef restride_form<long long, true> restride_full_large;
 typedef restride_form<long long, false> restride_ragged_large;
 
 /* Elements of S bytes, T neighbours a tile (1: AoS, 0: SoA), each of them G records. */
-template <restride_size S, restride_size T, restride_size G> struct restride_layout {
+template <restride_size S, restride_size T, restride_size G> struct restride_tiling {
     static constexpr restride_size size = S, tile = T, group = G;
 };
 
@@ -524,31 +524,31 @@ using restride_fields_for =
 template <class T, class F> class restride_pointer;
 
 template <class T, class F = restride_full>
-struct restride_reference : restride_fields_for<T, F> {
+struct restride_lvalue : restride_fields_for<T, F> {
     typedef restride_fields_for<T, F> restride_fields;
     typedef restride_place_for<T, F> restride_place_type;
 
-    RESTRIDE_INLINE explicit restride_reference(const restride_place_type &p) : restride_fields(p)
+    RESTRIDE_INLINE explicit restride_lvalue(const restride_place_type &p) : restride_fields(p)
     {
     }
-    restride_reference(const restride_reference &) = default;
+    restride_lvalue(const restride_lvalue &) = default;
     /* Of a const element, from one that is not. */
     template <class U, class = restride_if_same<U, restride_plain<T>>>
-    RESTRIDE_INLINE restride_reference(const restride_reference<U, F> &o)
+    RESTRIDE_INLINE restride_lvalue(const restride_lvalue<U, F> &o)
         : restride_fields(restride_place_type(o.restride_p, o.restride_p.base, o.restride_p.number))
     {
     }
-    RESTRIDE_INLINE const restride_reference &operator=(const restride_plain<T> &value) const
+    RESTRIDE_INLINE const restride_lvalue &operator=(const restride_plain<T> &value) const
     {
         this->restride_set(value);
         return *this;
     }
-    RESTRIDE_INLINE const restride_reference &operator=(const restride_reference &o) const
+    RESTRIDE_INLINE const restride_lvalue &operator=(const restride_lvalue &o) const
     {
         return *this = o.get();
     }
     template <class U>
-    RESTRIDE_INLINE const restride_reference &operator=(const restride_reference<U, F> &o) const
+    RESTRIDE_INLINE const restride_lvalue &operator=(const restride_lvalue<U, F> &o) const
     {
         return *this = o.get();
     }

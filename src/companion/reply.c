@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "companion/forms.h"
+#include "companion/header.h"
 #include "facts/judged.h"
 #include "layout/layout.h"
 
@@ -71,11 +72,58 @@ static const char *layout_of(const json_t *layouts, const rs_syntax_declaration 
     return found != NULL ? found : rs_json_string_of(layouts, argument->name);
 }
 
+/* Whether "ARGUMENT" or "KERNEL.ARGUMENT" names an array of structures of a kernel. */
+static bool is_argument(const rs_companion *companion, const char *name)
+{
+    for (size_t i = 0; i < companion->kernel_count; i++)
+        for (size_t k = 0; k < 64; k++) {
+            const rs_syntax_declaration *kernel = companion->kernels[i].kernel;
+            if ((companion->kernels[i].found >> k & 1) == 0)
+                continue;
+            const char *argument = kernel->parameters[k]->name;
+            const size_t length = strlen(kernel->name);
+            if (strcmp(name, argument) == 0 ||
+                (strncmp(name, kernel->name, length) == 0 && name[length] == '.' &&
+                 strcmp(name + length + 1, argument) == 0))
+                return true;
+        }
+    return false;
+}
+
+/* A configuration may serve several programs; what a command names must be here. */
+static restride_status check_names(const replying *at)
+{
+    const char *name;
+    json_t *value, *unused = json_array();
+    rs_text text = RS_TEXT_EMPTY;
+    json_object_foreach((json_t *)at->request->layouts, name, value)
+    {
+        if (text.size == 0 && !is_argument(&at->companion, name))
+            rs_text_format(&text, "No kernel has an argument %s that is an array of structures.",
+                           name);
+    }
+    json_object_foreach((json_t *)at->request->config, name, value)
+    {
+        if (!is_argument(&at->companion, name))
+            json_array_append_new(unused, json_string(name));
+    }
+    restride_status status = put(at->reply, "unused", unused);
+    if (status == RESTRIDE_OK && text.size > 0) {
+        status = put(at->reply, "error", rs_json_string(text.data));
+        if (status == RESTRIDE_OK)
+            status = put(at->reply, "bad_request", json_true());
+    }
+    rs_text_free(&text);
+    return status;
+}
+
 static bool is_wanted(const replying *at, const rs_syntax_declaration *kernel,
                       const rs_syntax_declaration *argument)
 {
     rs_companion_layout own = {1, 1};
     const char *text = layout_of(at->request->layouts, kernel, argument);
+    if (text == NULL)
+        text = layout_of(at->request->config, kernel, argument);
     if (text == NULL)
         return at->request->tile > 0;
     return read_layout(text, &own) && own.tile != 1;
@@ -111,27 +159,32 @@ static const char *refuses(void *context, const rs_syntax_declaration *kernel,
 }
 
 /* One layout for all: the accessors of a structure know one. */
-static restride_status choose_layout(replying *at, const char **problem)
+static void add_layouts(replying *at, const json_t *layouts, bool *has_one, const char **problem)
 {
     const char *name;
     json_t *value;
     rs_companion_layout one;
-    bool has_one = at->request->tile > 0;
-    at->layout = (rs_companion_layout){has_one ? at->request->tile : 1, 1};
-    if (has_one && (at->request->tile & (at->request->tile - 1)) != 0)
-        *problem = "Tiles of CUDA C++ are powers of two.";
-    json_object_foreach((json_t *)at->request->layouts, name, value)
+    json_object_foreach((json_t *)layouts, name, value)
     {
         if (!json_is_string(value) || !read_layout(json_string_value(value), &one))
             *problem = "Layouts of CUDA C++ are \"i f\", \"f i\" and \"i/T f i%T\", T a power of "
                        "two.";
-        else if (one.tile != 1 && has_one && one.tile != at->layout.tile)
+        else if (one.tile != 1 && *has_one && one.tile != at->layout.tile)
             *problem = "Arguments of CUDA C++ get one layout: give one, in runs of their own.";
         else if (one.tile != 1)
             at->layout = one;
-        has_one |= one.tile != 1;
+        *has_one |= one.tile != 1;
     }
-    return RESTRIDE_OK;
+}
+
+static void choose_layout(replying *at, const char **problem)
+{
+    bool has_one = at->request->tile > 0;
+    at->layout = (rs_companion_layout){has_one ? at->request->tile : 1, 1};
+    if (has_one && (at->request->tile & (at->request->tile - 1)) != 0)
+        *problem = "Tiles of CUDA C++ are powers of two.";
+    add_layouts(at, at->request->layouts, &has_one, problem);
+    add_layouts(at, at->request->config, &has_one, problem);
 }
 
 /* --- kernels --- */
@@ -199,10 +252,24 @@ static restride_status describe_forms(replying *at)
     return status == RESTRIDE_OK ? put(at->reply, "names", names) : status;
 }
 
+static restride_status describe_header(const replying *at)
+{
+    rs_text header = RS_TEXT_EMPTY;
+    restride_status status = rs_companion_header_write(&header, at->tree, &at->companion,
+                                                       at->request->path, &at->layout);
+    if (status == RESTRIDE_OK)
+        status = put(at->reply, "header", rs_json_string(header.data));
+    rs_text_free(&header);
+    return status;
+}
+
 static restride_status describe(replying *at)
 {
+    restride_status status = check_names(at);
+    if (status != RESTRIDE_OK || json_object_get(at->reply, "error") != NULL)
+        return status;
     json_t *kernels = json_array();
-    restride_status status = put(at->reply, "kernels", kernels);
+    status = put(at->reply, "kernels", kernels);
     for (size_t i = 0; i < at->companion.kernel_count && status == RESTRIDE_OK; i++)
         status = add_kernel(at, &at->companion.kernels[i], kernels);
     if (status == RESTRIDE_OK && at->companion.text.size > 0) {
@@ -212,6 +279,8 @@ static restride_status describe(replying *at)
         status = put(at->reply, "source", text);
         if (status == RESTRIDE_OK)
             status = describe_forms(at);
+        if (status == RESTRIDE_OK && at->request->has_header)
+            status = describe_header(at);
     }
     return status;
 }
@@ -263,12 +332,13 @@ restride_status rs_companion_reply(const rs_companion_request *request, json_t *
     *reply = NULL;
     if (at.reply == NULL)
         return rs_fail_memory("the rewriter's reply");
-    restride_status status = choose_layout(&at, &problem);
-    if (status == RESTRIDE_OK && problem != NULL) {
+    restride_status status = RESTRIDE_OK;
+    choose_layout(&at, &problem);
+    if (problem != NULL) {
         status = put(at.reply, "error", rs_json_string(problem));
         if (status == RESTRIDE_OK)
             status = put(at.reply, "bad_request", json_true());
-    } else if (status == RESTRIDE_OK) {
+    } else {
         status = answer(&at);
     }
     rs_companion_free(&at.companion);

@@ -1,6 +1,7 @@
 /*
  * The companion of a source as a reply of `restride rewrite`: the members of rewrite/rewrite.h that
- * are `error`, `bad_request`, `reason`, `file`, `line`, `source` and `kernels`, each kernel with
+ * are `error`, `bad_request`, `reason`, `file`, `line`, `source`, `header`, `unused` and `kernels`,
+ * each kernel with
  *   name, second    of its second form; absent where nothing is transformed
  *   arguments       {index, name, type, status, layout, reason, file, line}, as there; where
  *                   transformed `tile`, and `extent_argument`: the index of the argument that is
@@ -27,6 +28,8 @@ typedef struct {
     size_t option_count;
     size_t tile;               /* of the layout for all arguments; 0: none but those of `layouts` */
     const json_t *layouts;     /* ARGUMENT or KERNEL.ARGUMENT to layout expression */
+    const json_t *config;      /* layouts of a configuration file, behind those; or NULL */
+    bool has_header;           /* the reply gets `header`: C++ for the host (header.h) */
     rs_companion_judge *judge; /* NULL: nothing is foretold */
     bool is_chosen; /* by the judge: which arguments change, of those that are wanted (forms.h) */
 } rs_companion_request;

@@ -239,7 +239,7 @@ static void insert_method(insertions *all, const rs_companion_copy *copy, size_t
     add_line(&text, all, index, head);
     rs_text_add_string(&text, "static ");
     add_edited(&text, file, head, name, &copy->edits);
-    rs_text_format(&text, "%s(restride_reference<%s::%.*s, restride_F> restride_this%s", copy->name,
+    rs_text_format(&text, "%s(restride_lvalue<%s::%.*s, restride_F> restride_this%s", copy->name,
                    is_const ? "const " : "", (int)(length - skipped), class_name + skipped,
                    method->parameter_count > 0 ? ", " : "");
     add_edited(&text, file, open + 1, close, &copy->edits);
@@ -315,8 +315,8 @@ static int compare(const void *a, const void *b)
 static const char conversions[] =
     "template <class T, class F> RESTRIDE_INLINE restride_pointer<const T, F>\n"
     "restride_const(const restride_pointer<T, F> &p)\n{\n    return p;\n}\n"
-    "template <class T, class F> RESTRIDE_INLINE restride_reference<const T, F>\n"
-    "restride_const(const restride_reference<T, F> &r)\n{\n    return r;\n}\n";
+    "template <class T, class F> RESTRIDE_INLINE restride_lvalue<const T, F>\n"
+    "restride_const(const restride_lvalue<T, F> &r)\n{\n    return r;\n}\n";
 
 static void add_all(rs_text *text, const insertions *all)
 {

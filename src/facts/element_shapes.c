@@ -343,11 +343,49 @@ static void check_static(rs_fact_elements *facts, const rs_fact_frame *frame,
                           "a function that must be copied has a static variable");
 }
 
+/* Whether braces make an object of each value, none a reference to one. */
+static bool makes_copies(const rs_syntax_node *list)
+{
+    const rs_syntax_type *type = list->type == NULL ? NULL : list->type->plain;
+    while (type != NULL && type->kind == RS_TYPE_ARRAY)
+        type = type->of->plain;
+    if (type == NULL || type->kind != RS_TYPE_RECORD || type->declaration == NULL ||
+        type->declaration->base_count > 0)
+        return false;
+    for (size_t i = 0; i < type->declaration->field_count; i++)
+        if (type->declaration->fields[i]->type->kind == RS_TYPE_REFERENCE)
+            return false;
+    return true;
+}
+
+/* The values of an object that is made by braces; elements among them are copied. */
+static void see_list(rs_fact_elements *facts, rs_fact_frame *frame, const rs_syntax_node *list)
+{
+    const bool copies = list->kind == RS_NODE_DESIGNATED || makes_copies(list);
+    for (size_t i = 0; i < list->child_count; i++) {
+        const rs_syntax_node *value = list->children[i];
+        if (value != NULL && (value->kind == RS_NODE_LIST || value->kind == RS_NODE_DESIGNATED)) {
+            see_list(facts, frame, value);
+            continue;
+        }
+        const rs_fact_element seen = rs_element_see(facts, frame, value);
+        const bool is_place = seen.shape == RS_SHAPE_ELEMENT || seen.shape == RS_SHAPE_RECORD ||
+                              seen.shape == RS_SHAPE_LEAF;
+        if (seen.shape != RS_SHAPE_NONE && !(copies && is_place))
+            rs_element_refuse(facts, seen.arguments, value->range, shape_used(seen));
+    }
+}
+
 static rs_fact_element see_variable(rs_fact_elements *facts, rs_fact_frame *frame,
                                     const rs_syntax_node *node)
 {
     const rs_syntax_declaration *variable = node->declaration;
     check_static(facts, frame, variable);
+    if (node->children[0] != NULL && node->children[0]->kind == RS_NODE_LIST &&
+        variable->type != NULL && variable->type->kind != RS_TYPE_REFERENCE) {
+        see_list(facts, frame, node->children[0]);
+        return none;
+    }
     const rs_fact_element value = rs_element_see(facts, frame, node->children[0]);
     const rs_fact_element known = rs_fact_declaration_shape(frame, variable);
     const rs_syntax_type *type = variable->type;

@@ -8,9 +8,7 @@
  * variable, a conditional, a call) the use of each is refused unless all of them come from the same
  * argument; so nothing is read or written through a pointer whose buffer is not known.
  */
-#include "rewrite/copying.h"
 #include "rewrite/names.h"
-#include "rewrite/order.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -105,16 +103,8 @@ static restride_status name_structure(rs_way *w, const char **reason)
     if (status != RESTRIDE_OK)
         return status;
     const rs_structure *inner = &w->model->structures[w->access.structure];
-    const char *trouble =
-        w->model->language == RS_CUDA_C ? rs_copying_trouble(w->type, w->assigned) : NULL;
-    if (trouble != NULL)
-        *reason = trouble;
-    else if (inner->is_private)
-        *reason = "a structure that belongs to a class alone is copied as a whole";
-    else if (inner->written == NULL)
-        *reason = rs_has_name(inner)
-                      ? "a structure whose name cannot be written is copied as a whole"
-                      : "a structure without a name is copied as a whole";
+    if (inner->written == NULL)
+        *reason = "a structure without a name is copied as a whole";
     else
         *reason =
             rs_structure_misfit(inner, &w->model->structures[w->access.pointee], w->access.offset);
@@ -128,9 +118,8 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     int argument = model->variables[variable].origin.argument;
     rs_pointer_parameter *arg = &model->arguments[argument];
     size_t offset = tree->nodes[node].begin;
-    if (rs_node_is_below(tree, node, CXCursor_BlockExpr) ||
-        rs_node_is_below(tree, node, CXCursor_LambdaExpr))
-        return rs_argument_refuse(arg, offset, "it is used in a block or lambda");
+    if (rs_node_is_below(tree, node, CXCursor_BlockExpr))
+        return rs_argument_refuse(arg, offset, "it is used in a block");
     if (rs_node_is_below(tree, node, CXCursor_UnaryExpr))
         return RESTRIDE_OK; /* sizeof: the structure keeps its type and size */
     rs_way w;
@@ -145,7 +134,7 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     w.access.is_parameter = clang_equalCursors(model->variables[variable].cursor, arg->cursor) != 0;
     w.place = RS_AT_POINTER;
     const char *address_space;
-    rs_pointer_target(model, clang_getCursorType(model->variables[variable].cursor), &w.target,
+    rs_pointer_target(clang_getCursorType(model->variables[variable].cursor), &w.target,
                       &address_space);
     w.access.space = address_space;
     w.access.flat = w.target.kind != CXType_Record;
@@ -158,9 +147,6 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
         (w.access.kind == RS_ACCESS_LOAD || w.access.kind == RS_ACCESS_STORE))
         status = name_structure(&w, &reason);
-    if (status == RESTRIDE_OK && reason == NULL && w.place == RS_AT_END &&
-        model->language == RS_CUDA_C && !rs_parts_have_no_order(&model->purities, &w.access))
-        reason = "a part of this place changes what another part of it may depend on";
     if (status != RESTRIDE_OK)
         return status;
     if (reason != NULL)
@@ -288,8 +274,7 @@ restride_status rs_model_understand(rs_model *model)
     bool *seen = calloc(tree->size + 1, sizeof *seen);
     if (seen == NULL)
         return rs_fail_memory("the words of a source");
-    restride_status status =
-        model->language == RS_CUDA_C ? rs_purities_find(&model->purities, tree) : RESTRIDE_OK;
+    restride_status status = RESTRIDE_OK;
     int function = -1;
     for (int n = 0; n < tree->node_count && status == RESTRIDE_OK; n++) {
         while (function + 1 < model->function_count && model->functions[function + 1].node <= n)

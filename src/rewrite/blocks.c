@@ -152,7 +152,7 @@ static bool note_element(rs_way *w, CXType element)
 
 bool rs_way_pass_pointer(rs_way *w, int call)
 {
-    if (w->model->language != RS_OPENCL_C || !w->access.flat || !note_element(w, w->target))
+    if (!w->access.flat || !note_element(w, w->target))
         return false;
     w->access.operand = w->node;
     return describe(w, call, w->node);
@@ -173,8 +173,7 @@ bool rs_way_pass_array(rs_way *w)
 {
     rs_way passed = *w;
     rs_member_access *a = &passed.access;
-    if (w->model->language != RS_OPENCL_C || w->type.kind != CXType_ConstantArray ||
-        a->union_size > 0)
+    if (w->type.kind != CXType_ConstantArray || a->union_size > 0)
         return false;
     CXType element = clang_getCanonicalType(clang_getArrayElementType(w->type));
     int node = converted(w->tree, w->node), call = w->tree->nodes[node].parent;

@@ -33,22 +33,6 @@ static bool declares_type(const rs_tree *tree, const rs_function *function)
     return false;
 }
 
-/* Notes which functions give a parameter a value, in the definition or another declaration. */
-static void find_defaults(rs_model *model)
-{
-    const rs_tree *tree = model->tree;
-    for (int n = 0; n < tree->node_count; n++) {
-        const rs_node *node = &tree->nodes[n];
-        if (node->kind != CXCursor_ParmDecl ||
-            tree->nodes[node->parent].kind != CXCursor_FunctionDecl ||
-            memchr(tree->text + node->begin, '=', node->end - node->begin) == NULL)
-            continue;
-        int function = rs_model_function(model, tree->nodes[node->parent].cursor);
-        if (function >= 0)
-            model->functions[function].has_defaults = true;
-    }
-}
-
 bool rs_function_names_itself(const rs_model *model, const rs_function *function)
 {
     static const char *const words[] = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__",
@@ -70,39 +54,27 @@ static bool is_table(CXCursor variable)
 }
 
 /* Whether a function has a variable that its calls share, and that would be another one in a copy:
- * static, or of a group's threads. What it declares as "extern" is the same one everywhere. */
+ * a static one. What it declares as "extern" is the same one everywhere. */
 static bool keeps_variable(const rs_tree *tree, const rs_function *function)
 {
     bool keeps = false;
     for (int n = function->body, end = rs_node_behind(tree, n); n < end && !keeps; n++) {
-        int parent = tree->nodes[n].parent;
-        if (tree->nodes[n].kind == CXCursor_CUDASharedAttr)
-            keeps = clang_Cursor_getStorageClass(tree->nodes[parent].cursor) != CX_SC_Extern;
-        else if (tree->nodes[n].kind == CXCursor_VarDecl && !is_table(tree->nodes[n].cursor))
+        if (tree->nodes[n].kind == CXCursor_VarDecl && !is_table(tree->nodes[n].cursor))
             keeps = clang_Cursor_getStorageClass(tree->nodes[n].cursor) == CX_SC_Static;
     }
     return keeps;
 }
 
-/* Why a function cannot be copied, or NULL. In CUDA C++ the copy begins with "static" and calls
- * functions that are no constant expressions. */
+/* Why a function cannot be copied, or NULL. */
 static const char *copy_trouble(const rs_model *model, const rs_function *function)
 {
     static const char *const words[] = {"extern", "alias", "__alias__"};
-    static const char *const constants[] = {"constexpr", "consteval"};
     size_t begin = rs_declaration_start(model, rs_cursor_offset(function->cursor));
     size_t body = model->tree->nodes[function->body].begin;
     if (rs_function_names_itself(model, function))
         return ", because it asks for its own name";
     if (keeps_variable(model->tree, function))
         return ", because its calls share a variable";
-    if (model->language == RS_CUDA_C && function->has_defaults)
-        return ", because it has default arguments";
-    if (model->language == RS_CUDA_C && memcmp(model->tree->text + begin, "[[", 2) == 0)
-        return ", because it begins with an attribute";
-    if (model->language == RS_CUDA_C &&
-        has_word(model, begin, body, constants, sizeof constants / sizeof constants[0]))
-        return ", because it is a constant expression";
     bool copied = clang_Cursor_isVariadic(function->cursor) == 0 && function->first_node >= 0 &&
                   !declares_type(model->tree, function) &&
                   !has_word(model, begin, body, words, sizeof words / sizeof words[0]);
@@ -112,7 +84,6 @@ static const char *copy_trouble(const rs_model *model, const rs_function *functi
 static restride_status refuse_uncopied(rs_model *model)
 {
     restride_status status = RESTRIDE_OK;
-    find_defaults(model);
     for (int b = 0; b < model->binding_count; b++)
         model->functions[model->arguments[model->bindings[b].callee_argument].function].called =
             true;
@@ -138,9 +109,6 @@ static restride_status refuse_parameters(rs_model *model)
     for (int a = 0; a < model->argument_count && status == RESTRIDE_OK; a++) {
         const rs_function *kernel = rs_argument_kernel(model, &model->arguments[a]);
         const rs_node *node = kernel == NULL ? NULL : &model->tree->nodes[kernel->node];
-        if (kernel != NULL && kernel->has_defaults)
-            status = rs_argument_refuse(&model->arguments[a], model->arguments[a].offset,
-                                        "the kernel has default arguments");
         if (node != NULL && has_word(model, node->begin, node->end, words, 1))
             status = rs_argument_refuse(&model->arguments[a], model->arguments[a].offset,
                                         "the kernel asks for its own name and parameters");
@@ -157,21 +125,6 @@ static bool needs_base(const rs_model *model, const rs_member_access *access)
            !model->functions[argument->function].kernel;
 }
 
-/* A type that a function for copying whole structures names and that something hides, or NULL. */
-static const char *hidden_copied_type(const rs_model *model, const rs_names *names,
-                                      const rs_member_access *access)
-{
-    if (access->kind != RS_ACCESS_LOAD && access->kind != RS_ACCESS_STORE)
-        return NULL;
-    const rs_structure *s = &model->structures[access->structure];
-    const char *hidden =
-        s->written != NULL && rs_names_hide_outside(names, s->written) ? s->written : NULL;
-    for (size_t m = 0; m < s->member_count && hidden == NULL; m++)
-        if (s->members[m].written != NULL && rs_names_hide_outside(names, s->members[m].written))
-            hidden = s->members[m].written;
-    return hidden;
-}
-
 /* Notes which arguments need the start of their buffer, and refuses those whose accesses would name
  * a type that cannot be named where they stand. */
 static restride_status find_bases(rs_model *model, const rs_names *names)
@@ -184,14 +137,8 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
         const rs_member_access *access = &model->accesses[i];
         rs_pointer_parameter *argument = &model->arguments[access->argument];
         const rs_function *function = &model->functions[access->function];
-        if (argument->reason == NULL && rs_names_hide_inside(names, function, access->type))
+        if (argument->reason == NULL && rs_names_hide(names, function, access->type))
             status = rs_argument_refuse(argument, access->begin, hidden, access->type);
-        const char *copied = hidden_copied_type(model, names, access);
-        if (argument->reason == NULL && copied != NULL)
-            status = rs_argument_refuse(argument, access->begin,
-                                        "a name outside of the functions hides a part of the type "
-                                        "%s",
-                                        copied);
         if (argument->reason != NULL || !needs_base(model, access))
             continue;
         argument->based = true;
@@ -200,12 +147,8 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
         const rs_structure *s = &model->structures[argument->structure];
         if (s->written == NULL)
             status = rs_argument_refuse(argument, access->begin,
-                                        "a pointer to a structure %s is "
-                                        "followed",
-                                        s->is_private    ? "that belongs to a class alone"
-                                        : rs_has_name(s) ? "whose name cannot be written"
-                                                         : "without a name");
-        else if (rs_names_hide_inside(names, function, s->written))
+                                        "a pointer to a structure without a name is followed");
+        else if (rs_names_hide(names, function, s->written))
             status = rs_argument_refuse(argument, access->begin, hidden,
                                         s->name != NULL ? s->name : s->written);
     }
@@ -288,7 +231,7 @@ restride_status rs_model_settle_calls(rs_model *model)
         status = refuse_parameters(model);
     rs_names names = {NULL, 0};
     if (status == RESTRIDE_OK)
-        status = rs_names_find(&names, model->tree, model->language);
+        status = rs_names_find(&names, model->tree);
     if (status == RESTRIDE_OK)
         status = find_bases(model, &names);
     rs_names_free(&names);

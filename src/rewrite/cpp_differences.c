@@ -34,15 +34,13 @@ bool rs_cpp_differs_packing(const char *text, size_t *where)
 static const struct {
     const char *words;
     const char *reason;
-    bool of_memory; /* a difference where a device's driver gets the source as a text without a name
-                     */
 } preprocessor_questions[] = {
-    {"__has_", "the source asks the compiler about its features (__has_...)", false},
-    {"elifdef", "compilers disagree on #elifdef", false},
-    {"elifndef", "compilers disagree on #elifndef", false},
-    {"__FILE__", "the source asks for the name of its file", true},
-    {"__BASE_FILE__", "the source asks for the name of its file", false},
-    {"__TIMESTAMP__", "the source asks for the time of its file", false},
+    {"__has_", "the source asks the compiler about its features (__has_...)"},
+    {"elifdef", "compilers disagree on #elifdef"},
+    {"elifndef", "compilers disagree on #elifndef"},
+    {"__FILE__", "the source asks for the name of its file"},
+    {"__BASE_FILE__", "the source asks for the name of its file"},
+    {"__TIMESTAMP__", "the source asks for the time of its file"},
 };
 
 /* The length of a line's continuation (backslash, newline) at the start of `text`, or 0. */
@@ -66,7 +64,7 @@ static bool starts_here(const char *text, const char *words)
     return true;
 }
 
-const char *rs_cpp_differs_question(const char *text, bool is_file, size_t *line)
+const char *rs_cpp_differs_question(const char *text, size_t *line)
 {
     *line = 1;
     for (const char *c = text; *c != '\0'; c++) {
@@ -74,8 +72,7 @@ const char *rs_cpp_differs_question(const char *text, bool is_file, size_t *line
         for (size_t i = 0; i < sizeof preprocessor_questions / sizeof preprocessor_questions[0];
              i++)
             if (*c == preprocessor_questions[i].words[0] &&
-                starts_here(c, preprocessor_questions[i].words) &&
-                !(is_file && preprocessor_questions[i].of_memory))
+                starts_here(c, preprocessor_questions[i].words))
                 return preprocessor_questions[i].reason;
     }
     return NULL;
@@ -236,30 +233,16 @@ static bool is_aside(const joined_lines *lines)
     return false;
 }
 
-/* Whether a function of CUDA's is called here: compilers predefine no macro of small letters with
- * arguments. */
-static bool is_called(const char *text)
-{
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return !is_letter(text[length]) && text[length + strspn(text + length, " \t")] == '(';
-}
-
 /* Whether a name of the compiler's begins here that is no word of the language. */
-static bool is_reserved(const char *text, bool cuda)
+static bool is_reserved(const char *text)
 {
     static const char *const words[] = {
-        "kernel", "global", "local", "constant", "private", "generic", "read_only", "write_only",
-        "read_write", "attribute__", "const", "inline", "restrict", "volatile", "inline__",
-        "restrict__", "LINE__",
-        /* of CUDA's alone */
-        "FILE__", "global__", "device__", "host__", "shared__", "constant__", "managed__",
-        "forceinline__", "noinline__", "grid_constant__"};
-    enum { CUDA_WORDS = 10, WORDS = sizeof words / sizeof words[0] };
+        "kernel",    "global",     "local",      "constant",    "private", "generic",
+        "read_only", "write_only", "read_write", "attribute__", "const",   "inline",
+        "restrict",  "volatile",   "inline__",   "restrict__",  "LINE__"};
     if (!starts_here(text, "__"))
         return false;
-    if (cuda && is_called(text))
-        return false;
-    for (size_t i = 0; i < (cuda ? WORDS : WORDS - CUDA_WORDS); i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t length = strlen(words[i]);
         if (strncmp(text + 2, words[i], length) == 0 && !is_letter(text[2 + length]) &&
             text[2 + length] != '\\')
@@ -317,41 +300,14 @@ bool rs_names_constant(const char *name)
     return starts_here(name, "M_") || rs_fixed_value(name) != NULL;
 }
 
-static size_t find_line(const char *text, bool (*matches)(const char *))
-{
-    size_t line = 1;
-    for (const char *c = text; *c != '\0'; c++) {
-        line += *c == '\n';
-        if (matches(c))
-            return line;
-    }
-    return 0;
-}
-
-static bool is_pasting(const char *text)
-{
-    return starts_here(text, "##") || starts_here(text, "%:%:");
-}
-
-size_t rs_cpp_differs_pasting(const char *text)
-{
-    return find_line(text, is_pasting);
-}
-
-size_t rs_cpp_differs_header_names(const char *text)
-{
-    return find_line(text, is_device_name);
-}
-
-size_t rs_cpp_differs_device_names(const char *text, bool cuda)
+size_t rs_cpp_differs_device_names(const char *text)
 {
     joined_lines lines = {.cursor = text, .next = 1};
     while (next_joined(&lines)) {
         if (is_aside(&lines))
             continue;
         for (const char *c = lines.begin; c < lines.end; c++)
-            if ((!cuda && is_device_name(c)) ||
-                (is_reserved(c, cuda) && (c == lines.begin || !is_letter(c[-1]))))
+            if (is_device_name(c) || (is_reserved(c) && (c == lines.begin || !is_letter(c[-1]))))
                 return lines.number;
     }
     return 0;

@@ -9,9 +9,8 @@
 #include <stddef.h>
 
 /* Why cpp may read a text differently, with the line: it asks a question that cpp would answer in
- * place of the device's compiler. NULL when it does not. `is_file`: the text is a file that has a
- * name for that compiler too. */
-const char *rs_cpp_differs_question(const char *text, bool is_file, size_t *line);
+ * place of the device's compiler. NULL when it does not. */
+const char *rs_cpp_differs_question(const char *text, size_t *line);
 
 /* The line where brackets are nested so deeply that cpp would be busy for minutes, if they are
  * those of macros, and libclang refuses all others. 0: nowhere. */
@@ -28,11 +27,6 @@ bool rs_cpp_differs_packing(const char *text, size_t *where);
  */
 size_t rs_cpp_differs_operators(const char *text);
 
-/* The same of ## alone; and the line of the first name that OpenCL C has as a macro, and CUDA in
- * the headers of the system, which are not read. */
-size_t rs_cpp_differs_pasting(const char *text);
-size_t rs_cpp_differs_header_names(const char *text);
-
 /* The value that OpenCL C fixes for the macro of that name, one of the limits of integers; NULL
  * when it is none. */
 const char *rs_fixed_value(const char *name);
@@ -41,8 +35,8 @@ const char *rs_fixed_value(const char *name);
  * its own: such a limit, a floating constant or NULL. */
 bool rs_names_constant(const char *name);
 
-/* The line of the first place where a text names what compilers of OpenCL C, or of CUDA, predefine
+/* The line of the first place where a text names what compilers of OpenCL C predefine
  * and a macro could take it: not in pragmas and in questions whether a name is defined. 0: none. */
-size_t rs_cpp_differs_device_names(const char *text, bool cuda);
+size_t rs_cpp_differs_device_names(const char *text);
 
 #endif

@@ -48,8 +48,6 @@ static bool is_kernel(const rs_tree *tree, int function)
 {
     for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next) {
         const rs_node *node = &tree->nodes[n];
-        if (node->kind == CXCursor_CUDAGlobalAttr)
-            return true;
         if (clang_isAttribute(node->kind) != 0 &&
             (rs_word_equals(tree->text, node->begin, node->end - node->begin, "kernel") ||
              rs_word_equals(tree->text, node->begin, node->end - node->begin, "__kernel")))
@@ -86,8 +84,7 @@ static char *type_name(CXType type)
 }
 
 /* For an array, libclang tells the address space of the whole, not of the elements. */
-bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
-                       const char **address_space)
+bool rs_pointer_target(CXType type, CXType *target, const char **address_space)
 {
     static const struct {
         const char *word, *name;
@@ -102,8 +99,6 @@ bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
     else
         return false;
     *target = clang_getCanonicalType(*target);
-    if (model->language == RS_CUDA_C)
-        *address_space = "";
     for (size_t i = 0; i < sizeof address_spaces / sizeof address_spaces[0]; i++)
         if (*address_space == NULL && rs_type_has_word(spelled, address_spaces[i].word))
             *address_space = address_spaces[i].name;
@@ -152,11 +147,8 @@ static restride_status refuse_flat(rs_model *model, rs_pointer_parameter *argume
 static restride_status refuse_structure(rs_model *model, rs_pointer_parameter *argument,
                                         CXType element)
 {
-    CXSourceLocation declared = clang_getCursorLocation(clang_getTypeDeclaration(element));
     if (element.kind != CXType_Record)
         return refuse_flat(model, argument, element);
-    if (model->language == RS_CUDA_C && clang_Location_isFromMainFile(declared) == 0)
-        return rs_argument_refuse(argument, argument->offset, "it is not an array of structures");
     restride_status status = rs_model_structure(model, element, &argument->structure);
     if (status != RESTRIDE_OK)
         return status;
@@ -176,7 +168,7 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
 {
     CXType type = clang_getCursorType(cursor), target;
     const char *address_space;
-    if (!rs_pointer_target(model, type, &target, &address_space))
+    if (!rs_pointer_target(type, &target, &address_space))
         return RESTRIDE_OK;
     rs_pointer_parameter *grown =
         rs_model_room(model->arguments, model->argument_count, sizeof *grown);
@@ -227,7 +219,7 @@ static bool is_local_pointer(const rs_model *model, int node)
            clang_Cursor_getStorageClass(cursor) != CX_SC_Static &&
            clang_Cursor_getStorageClass(cursor) != CX_SC_Extern &&
            clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer &&
-           rs_pointer_target(model, clang_getCursorType(cursor), &target, &address_space);
+           rs_pointer_target(clang_getCursorType(cursor), &target, &address_space);
 }
 
 static restride_status add_variables(rs_model *model, int function)
@@ -280,56 +272,14 @@ static restride_status add_function(rs_model *model, int node)
     return status == RESTRIDE_OK ? add_variables(model, function) : status;
 }
 
-/* Whether a function stands in a namespace, or in the brackets of an extern "C". */
-static bool is_in_block(const rs_tree *tree, int node)
-{
-    for (int up = tree->nodes[node].parent; up > 0; up = tree->nodes[up].parent)
-        for (size_t at = tree->nodes[up].begin; at < tree->nodes[node].begin; at++)
-            if (tree->text[at] == '{')
-                return true;
-    return false;
-}
-
-/* Generated functions would stand outside of the block, where its names mean nothing. */
-static restride_status refuse_in_block(rs_model *model, int node)
-{
-    restride_status status = RESTRIDE_OK;
-    if (!is_in_block(model->tree, node))
-        return status;
-    for (int i = 0; i < model->argument_count && status == RESTRIDE_OK; i++)
-        if (model->arguments[i].function == model->function_count - 1)
-            status = rs_argument_refuse(
-                &model->arguments[i], model->arguments[i].offset,
-                "its function is inside a namespace or the brackets of an extern \"C\"");
-    return status;
-}
-
-/* Adds the functions of one block, with those of the blocks in it: namespaces, and extern "C". */
-static restride_status find_functions(rs_model *model, int block)
+restride_status rs_model_find_functions(rs_model *model)
 {
     const rs_tree *tree = model->tree;
     restride_status status = RESTRIDE_OK;
-    for (int n = tree->nodes[block].first; n >= 0 && status == RESTRIDE_OK;
-         n = tree->nodes[n].next) {
-        enum CXCursorKind kind = tree->nodes[n].kind;
-        if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec ||
-            kind == CXCursor_UnexposedDecl) {
-            status = find_functions(model, n);
-        } else if (kind == CXCursor_FunctionDecl &&
-                   clang_isCursorDefinition(tree->nodes[n].cursor) != 0 &&
-                   clang_Cursor_isNull(clang_getSpecializedCursorTemplate(tree->nodes[n].cursor)) !=
-                       0) {
+    for (int n = tree->nodes[0].first; n >= 0 && status == RESTRIDE_OK; n = tree->nodes[n].next)
+        if (tree->nodes[n].kind == CXCursor_FunctionDecl &&
+            clang_isCursorDefinition(tree->nodes[n].cursor) != 0)
             status = add_function(model, n);
-            if (status == RESTRIDE_OK)
-                status = refuse_in_block(model, n);
-        }
-    }
-    return status;
-}
-
-restride_status rs_model_find_functions(rs_model *model)
-{
-    restride_status status = find_functions(model, 0);
     return status == RESTRIDE_OK ? rs_model_index_declarations(model) : status;
 }
 
@@ -371,7 +321,6 @@ void rs_model_free(rs_model *model)
         rs_structure *s = &model->structures[i];
         for (size_t m = 0; m < s->member_count; m++) {
             free(s->members[m].path);
-            free(s->members[m].written);
         }
         free(s->members);
         free(s->name);
@@ -391,7 +340,6 @@ void rs_model_free(rs_model *model)
         free(model->instances[i].accessors);
     for (int i = 0; i < model->accessor_count; i++)
         free(model->accessors[i].layout);
-    rs_purities_free(&model->purities);
     free(model->structures);
     free(model->arguments);
     free(model->functions);

@@ -39,34 +39,24 @@ static const rs_member *member_at(const rs_structure *s, size_t offset)
     return NULL;
 }
 
-/* The copying function's own copy of some bytes of the structure. In C++ members may be private or
- * constant, and so it has bytes alone. */
-static void write_own(rs_text *out, const rs_copier *copier, const rs_member *member, bool cuda,
-                      const char *type, size_t offset)
+/* The copying function's own copy of some bytes of the structure. */
+static void write_own(rs_text *out, const rs_member *member, const char *type, size_t offset)
 {
-    bool load = copier->kind == RS_ACCESS_LOAD;
-    if (cuda)
-        rs_text_format(out, "*(%s%s *)(own + %zu)", const_word(!load), type, offset);
-    else if (member != NULL && !member->is_union)
+    if (member != NULL && !member->is_union)
         rs_text_format(out, "*(%s *)&x.value.%s", type, member->path);
     else
         rs_text_format(out, "*(%s *)((char *)&x + %zu)", type, offset);
 }
 
-/* The assignment of a member, or of padding, which takes several where the language has no vector
- * of its size. */
-static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s, bool cuda,
+/* The assignment of a member, or of padding. */
+static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure *s,
                        const rs_leaf *leaf)
 {
-    enum { CUDA_VECTOR = 16 };
     const rs_member *member = leaf->padding ? NULL : member_at(s, leaf->offset);
     /* A bool moves as its byte: through its own type any byte would become 0 or 1. */
     bool as_bytes = member == NULL || member->is_union || strcmp(member->type, "bool") == 0 ||
                     strncmp(member->type, "atomic_", strlen("atomic_")) == 0;
-    size_t size = cuda && as_bytes && leaf->size > CUDA_VECTOR ? CUDA_VECTOR : leaf->size;
-    const char *name = as_bytes                  ? padding_type(size)
-                       : member->written != NULL ? member->written
-                                                 : member->type;
+    const char *name = as_bytes ? padding_type(leaf->size) : member->type;
     if (name == NULL) {
         out->failed = true;
         return;
@@ -75,23 +65,19 @@ static void write_copy(rs_text *out, const rs_copier *copier, const rs_structure
     strcpy(type, name);
     if (member != NULL && member->vector3)
         type[strlen(type) - 1] = '4'; /* with the bytes behind its third lane */
-    for (size_t step = 0; step < leaf->size; step += size) {
-        rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
-        write_own(&own, copier, member, cuda, type, leaf->offset + step);
-        rs_text_format(&far,
-                       "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu)",
-                       volatile_word(copier->is_volatile), const_word(copier->is_const),
-                       copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
-        rs_text_format(&far, step > 0 ? " + %zu)" : ")", step);
-        bool load = copier->kind == RS_ACCESS_LOAD;
-        if (own.failed || far.failed)
-            out->failed = true;
-        else
-            rs_text_format(out, "    %s = %s;\n", load ? own.data : far.data,
-                           load ? far.data : own.data);
-        rs_text_free(&own);
-        rs_text_free(&far);
-    }
+    rs_text own = RS_TEXT_EMPTY, far = RS_TEXT_EMPTY;
+    write_own(&own, member, type, leaf->offset);
+    rs_text_format(&far, "*(%s%s%s %s *)(p + restride_layout_%d_offset(count, i, at + %zu, %zu))",
+                   volatile_word(copier->is_volatile), const_word(copier->is_const),
+                   copier->address_space, type, copier->accessor, leaf->offset, leaf->size);
+    bool load = copier->kind == RS_ACCESS_LOAD;
+    if (own.failed || far.failed)
+        out->failed = true;
+    else
+        rs_text_format(out, "    %s = %s;\n", load ? own.data : far.data,
+                       load ? far.data : own.data);
+    rs_text_free(&own);
+    rs_text_free(&far);
 }
 
 /*
@@ -103,7 +89,7 @@ static void write_members(const rs_model *model, int number, rs_text *out)
     const rs_copier *copier = &model->copiers[number];
     const rs_structure *s = &model->structures[copier->structure];
     for (size_t i = 0; i < s->record.leaf_count; i++)
-        write_copy(out, copier, s, model->language == RS_CUDA_C, &s->record.leaves[i]);
+        write_copy(out, copier, s, &s->record.leaves[i]);
 }
 
 /* The parameters of a copying function for the place: index and offset, or a distance. */
@@ -119,65 +105,6 @@ static void write_distance_split(const rs_model *model, const rs_copier *copier,
         rs_text_format(out,
                        "    const unsigned long i = from_start / %zuu, at = from_start %% %zuu;\n",
                        size, size);
-}
-
-/* What is assigned to: C++17 has the right side of an assignment before the left one, by operators
- * of classes too, but the arguments of a call in any order. No list of values is taken for a place,
- * which begins with a type of its own, and nothing that can become any type for one that is copied.
- */
-static void render_place_cuda(const rs_copier *copier, int number, rs_text *out)
-{
-    const char *to = volatile_word(copier->is_volatile);
-    rs_text_format(out,
-                   "struct restride_place_%d {\n"
-                   "    %schar *const p;\n    const unsigned long count, %s;\n",
-                   number, to, copier->bytes ? "from_start" : "at;\n    const long i");
-    rs_text_format(out,
-                   "    enum class here { is };\n"
-                   "    __device__ restride_place_%d(here, %schar *to, unsigned long n, %s)"
-                   " : p(to), count(n), %s {}\n",
-                   number, to,
-                   copier->bytes ? "unsigned long bytes" : "long index, unsigned long byte",
-                   copier->bytes ? "from_start(bytes)" : "at(byte), i(index)");
-    rs_text_format(out, "    restride_place_%d &operator=(restride_place_%d &) = delete;\n", number,
-                   number);
-    rs_text_format(
-        out,
-        "    __device__ restride_value_%d operator=(const restride_value_%d &from) const "
-        "{ return restride_store_%d(p, count, %s, from); }\n};\n",
-        number, number, number, copier->bytes ? "from_start" : "i, at");
-}
-
-/* In C++ a structure is passed as itself: there a copy need not keep its padding. Its constructors
- * may be deleted but for the one that copies. */
-static void render_copier_cuda(const rs_model *model, int number, rs_text *out)
-{
-    const rs_copier *copier = &model->copiers[number];
-    bool load = copier->kind == RS_ACCESS_LOAD;
-    rs_text value = RS_TEXT_EMPTY; /* the user's name may be that of a parameter here */
-    rs_text_format(&value, "restride_value_%d", number);
-    const char *v = value.failed ? "" : value.data;
-    rs_text_format(out,
-                   "typedef %s %s;\n"
-                   "static __device__ inline %s restride_%s_%d(%s%schar *p, unsigned long count, "
-                   "%s%s%s%s)\n{\n",
-                   model->structures[copier->structure].written, v, v, load ? "load" : "store",
-                   number, volatile_word(copier->is_volatile), const_word(copier->is_const),
-                   place_parameters(copier), load ? "" : ", const ", load ? "" : v,
-                   load ? "" : " &from");
-    if (load)
-        rs_text_format(out, "    alignas(%s) unsigned char own[sizeof(%s)];\n", v, v);
-    else
-        rs_text_add_string(out,
-                           "    const char *const own = &reinterpret_cast<const char &>(from);\n");
-    write_distance_split(model, copier, out);
-    write_members(model, number, out);
-    rs_text_format(
-        out, load ? "    return %s(*(const %s *)own);\n}\n" : "    return %s(from);\n}\n", v, v);
-    if (!load)
-        render_place_cuda(copier, number, out);
-    out->failed = out->failed || value.failed;
-    rs_text_free(&value);
 }
 
 /* The place of element `step` of a block. */
@@ -287,10 +214,6 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
         render_block(model, number, out);
         return;
     }
-    if (model->language == RS_CUDA_C) {
-        render_copier_cuda(model, number, out);
-        return;
-    }
     static const struct {
         size_t size;
         const char *type;
@@ -352,25 +275,22 @@ static void write_within(const rs_model *model, const rs_structure *s, rs_text *
         return;
     }
     rs_text_format(out,
-                   "%sstatic inline __attribute__((unused)) unsigned long "
+                   "static inline __attribute__((unused)) unsigned long "
                    "restride_layout_%d_within(unsigned long count, long i, long at)\n{\n"
                    "    const unsigned long whole = (unsigned long)i < count;\n"
                    "    return (whole ? 0ul : (unsigned long)i * %zuu) + "
                    "restride_layout_%d_offset(whole ? count : 1ul, whole ? (unsigned long)i : 0ul, "
                    "(unsigned long)at * %zuu, %zuu);\n}\n",
-                   model->language == RS_CUDA_C ? "__host__ __device__ " : "", number,
-                   s->record.size, number, s->uniform, s->uniform);
+                   number, s->record.size, number, s->uniform, s->uniform);
 }
 
 /*
  * The offset of a member by its number, counted through all structures, or by structure and number.
  * Behind the last whole structure the array lies as it always did.
  */
-static void write_element(const rs_model *model, const rs_structure *s, rs_text *out, int number)
+static void write_element(const rs_structure *s, rs_text *out, int number)
 {
     size_t length = s->record.size / s->uniform;
-    if (model->language == RS_CUDA_C)
-        rs_text_add_string(out, "__host__ __device__ ");
     rs_text_format(out,
                    "static inline __attribute__((unused)) unsigned long "
                    "restride_layout_%d_element(unsigned long "
@@ -381,7 +301,7 @@ static void write_element(const rs_model *model, const rs_structure *s, rs_text 
                    "(unsigned long)k * %zuu;\n}\n",
                    number, length, length, s->uniform, number, s->uniform, s->uniform);
     rs_text_format(out,
-                   "%sstatic inline __attribute__((unused)) unsigned long "
+                   "static inline __attribute__((unused)) unsigned long "
                    "restride_layout_%d_member(unsigned long "
                    "count, long i, long at)\n{\n"
                    "    return (unsigned long)i < count && (unsigned long)at < %zuu\n"
@@ -389,8 +309,7 @@ static void write_element(const rs_model *model, const rs_structure *s, rs_text 
                    "* %zuu, %zuu)\n"
                    "        : restride_layout_%d_element(count, (long)((unsigned long)i * %zuu + "
                    "(unsigned long)at));\n}\n",
-                   model->language == RS_CUDA_C ? "__host__ __device__ " : "", number, length,
-                   number, s->uniform, s->uniform, number, length);
+                   number, length, number, s->uniform, s->uniform, number, length);
 }
 
 /*
@@ -399,13 +318,11 @@ static void write_element(const rs_model *model, const rs_structure *s, rs_text 
  * and record in the way that the kernel takes its indexes for. That holds when the program's number
  * of records is the buffer's; whatever else it computes is an element like any other.
  */
-static void write_planes(const rs_model *model, const rs_structure *s, rs_text *out, int number)
+static void write_planes(const rs_structure *s, rs_text *out, int number)
 {
     size_t length = s->record.size / s->uniform;
-    const char *head = model->language == RS_CUDA_C
-                           ? "__host__ __device__ static inline __attribute__((unused)) unsigned "
-                             "long restride_layout_"
-                           : "static inline __attribute__((unused)) unsigned long restride_layout_";
+    static const char head[] =
+        "static inline __attribute__((unused)) unsigned long restride_layout_";
     rs_text_format(out,
                    "%s%d_quotient(unsigned long k, unsigned long count)\n{\n"
                    "    return (k | count) >> 32 != 0 ? k / count : (unsigned int)k / (unsigned "
@@ -453,16 +370,15 @@ static void write_planes(const rs_model *model, const rs_structure *s, rs_text *
 }
 
 /* The offset of a member by its distance from the start of the array in AoS. */
-static void write_byte(const rs_model *model, const rs_structure *s, rs_text *out, int number)
+static void write_byte(const rs_structure *s, rs_text *out, int number)
 {
     rs_text_format(
         out,
-        "%sstatic inline __attribute__((unused)) unsigned long restride_layout_%d_byte("
+        "static inline __attribute__((unused)) unsigned long restride_layout_%d_byte("
         "unsigned long count, unsigned long from_start, unsigned long size)\n{\n"
         "    return restride_layout_%d_offset(count, from_start / %zuu, from_start %% %zuu, "
         "size);\n}\n",
-        model->language == RS_CUDA_C ? "__host__ __device__ " : "", number, number, s->record.size,
-        s->record.size);
+        number, number, s->record.size, s->record.size);
 }
 
 static restride_status write_layout_offset(const rs_model *model, int number, rs_text *out)
@@ -480,10 +396,7 @@ static restride_status write_layout_offset(const rs_model *model, int number, rs
     restride_status status = rs_layout_of_record(
         &layout, &model->structures[accessor->structure].record, RS_SAMPLE_COUNT, accessor->layout);
     if (status == RESTRIDE_OK)
-        rs_layout_write_offset(layout,
-                               model->language == RS_CUDA_C ? RESTRIDE_DIALECT_CUDA_C
-                                                            : RESTRIDE_DIALECT_OPENCL_C,
-                               prefix.data, false, out);
+        rs_layout_write_offset(layout, RESTRIDE_DIALECT_OPENCL_C, prefix.data, false, out);
     restride_layout_destroy(layout);
     rs_text_free(&prefix);
     return status;
@@ -496,12 +409,12 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
     if (status != RESTRIDE_OK)
         return status;
     if (accessor->flat && accessor->extent != NULL)
-        write_planes(model, &model->structures[accessor->structure], out, number);
+        write_planes(&model->structures[accessor->structure], out, number);
     else if (accessor->flat) {
-        write_element(model, &model->structures[accessor->structure], out, number);
+        write_element(&model->structures[accessor->structure], out, number);
         write_within(model, &model->structures[accessor->structure], out, number);
     }
     if (accessor->bytes)
-        write_byte(model, &model->structures[accessor->structure], out, number);
+        write_byte(&model->structures[accessor->structure], out, number);
     return RESTRIDE_OK;
 }

@@ -2,10 +2,7 @@
  * From a structure down to what is done with it: members and array elements down to a scalar or
  * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
  */
-#include "rewrite/copying.h"
 #include "rewrite/names.h"
-#include "rewrite/order.h"
-#include "rewrite/values.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -43,17 +40,8 @@ static void enter_union(rs_way *w, size_t size)
 
 bool rs_way_name_leaf(rs_way *w, CXType type)
 {
-    CXType canonical = clang_getCanonicalType(type);
-    bool vector3, written = rs_leaf_type_name(canonical, w->access.type, &vector3);
-    if (!written || w->model->language != RS_CUDA_C || canonical.kind != CXType_Enum)
-        return written;
-    char *name;
-    w->status = rs_enumeration_write(w->model, canonical, &name);
-    written = name != NULL && strlen(name) < sizeof w->access.type;
-    if (written)
-        strcpy(w->access.type, name);
-    free(name);
-    return written;
+    bool vector3;
+    return rs_leaf_type_name(clang_getCanonicalType(type), w->access.type, &vector3);
 }
 
 const char *rs_way_arrive(rs_way *w, int node, CXType type)
@@ -138,7 +126,7 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     CXType target;
     const char *address_space;
     CXType type = clang_getCursorType(node_at(w, node)->cursor);
-    if (!rs_pointer_target(w->model, type, &target, &address_space) ||
+    if (!rs_pointer_target(type, &target, &address_space) ||
         !rs_space_covers(address_space, w->access.space) || !can_follow(w, target) ||
         (w->place == RS_AT_POINTER && !same_target(w, target)))
         return otherwise;
@@ -160,22 +148,10 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     return NULL;
 }
 
-/* Whether a cast is written as one to a pointer: in C++ one to a reference stands for the place of
- * the pointer itself. */
-static bool makes_pointer(const rs_way *w, int cast)
-{
-    size_t begin = node_at(w, cast)->begin, at = node_at(w, w->node)->begin;
-    while (at > begin && w->tree->text[at - 1] != ')')
-        at--;
-    while (at > begin + 1 && (w->tree->text[at - 1] == ')' || w->tree->text[at - 1] == ' '))
-        at--;
-    return w->model->language == RS_OPENCL_C || w->tree->text[at - 1] == '*';
-}
-
 const char *rs_way_cast(rs_way *w, int node, const char *otherwise)
 {
     const rs_structure *s = structure_of(w);
-    if (s != NULL && clang_Cursor_isNull(s->declaration) == 0 && makes_pointer(w, node) &&
+    if (s != NULL && clang_Cursor_isNull(s->declaration) == 0 &&
         clang_getPointeeType(rs_node_type(w->tree, node)).kind != CXType_Record)
         w->place = RS_AT_ELEMENT_POINTER; /* to the first member, or the same one */
     return rs_way_point(w, node, otherwise);
@@ -189,9 +165,6 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     while (symbol_end < outer->end && isspace((unsigned char)w->tree->text[symbol_end]))
         symbol_end++;
     symbol_end += strlen(symbol);
-    if (clang_getCursorKind(field) == CXCursor_CXXMethod ||
-        clang_getCursorKind(field) == CXCursor_ConversionFunction)
-        return "a function of the structure is called for what lies in the array";
     if (outer->first != w->node || clang_getCursorKind(field) != CXCursor_FieldDecl ||
         symbol_end > outer->end || !rs_text_is(w->tree, base->end, symbol_end, symbol))
         return "this member access is not understood";
@@ -220,8 +193,6 @@ static const char *store(rs_way *w, int assignment, int value)
 {
     rs_member_access *a = &w->access;
     const rs_node *outer = node_at(w, assignment);
-    if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, assignment))
-        return "the result of a structure's assignment is used as the structure itself";
     a->kind = RS_ACCESS_STORE;
     a->written = true;
     a->value = value;
@@ -232,34 +203,9 @@ static const char *store(rs_way *w, int assignment, int value)
     return NULL;
 }
 
-/*
- * In C++ a structure is copied by calls that the user does not see: of the constructor that copies,
- * and of operator=. Both only copy bytes where the compiler has made them. Passed to any other
- * function, it is a reference.
- */
-static const char *step_into_copy(rs_way *w, int call)
-{
-    rs_copying copying = rs_copying_by_call(w->tree, call);
-    bool last = node_at(w, w->node)->next < 0;
-    w->assigned = copying == RS_COPIES_BY_ASSIGNMENT;
-    if (copying == RS_COPIES_BY_ASSIGNMENT && node_at(w, call)->first == w->node)
-        return same_record(w->type, rs_node_type(w->tree, w->node))
-                   ? store(w, call, rs_node_child(w->tree, call, 2))
-                   : "what a structure is derived from is assigned to";
-    if (copying == RS_COPIES_NOTHING || !last) {
-        const char *trouble = rs_copying_trouble_of_call(w->tree, call, w->type);
-        return trouble != NULL ? trouble : "a structure is passed by reference";
-    }
-    w->access.kind = RS_ACCESS_LOAD;
-    w->place = RS_AT_END;
-    return NULL;
-}
-
 /* As it is written, without the conversion to a value. */
 static const char *load_into_braces(rs_way *w)
 {
-    if (w->model->language == RS_CUDA_C && !rs_is_used_as_value(w->tree, w->node))
-        return "braces may refer to the structure itself";
     w->access.kind = RS_ACCESS_LOAD;
     w->place = RS_AT_END;
     return NULL;
@@ -282,30 +228,15 @@ const char *rs_step_from_structure(rs_way *w, int up)
             return load_into_braces(w);
         if (!rs_node_same_bytes(w->tree, w->node, up))
             break;
-        if (w->model->language == RS_CUDA_C) { /* const is added; what comes next decides */
-            w->node = up;
-            return NULL;
-        }
         a->kind = RS_ACCESS_LOAD;
         w->place = RS_AT_END;
         return NULL;
     case CXCursor_InitListExpr:
         return load_into_braces(w);
-    case CXCursor_ConditionalOperator: /* in C++ one of two places */
-        if (w->model->language != RS_CUDA_C || outer->first == w->node ||
-            !same_record(w->type, rs_node_type(w->tree, up)) ||
-            !rs_is_used_as_value(w->tree, w->node))
-            break;
-        w->assigned = true; /* perhaps */
-        a->kind = RS_ACCESS_LOAD;
-        w->place = RS_AT_END;
-        return NULL;
     case CXCursor_BinaryOperator:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;
         return store(w, up, rs_node_sibling(w->tree, w->node));
-    case CXCursor_CallExpr:
-        return step_into_copy(w, up);
     case CXCursor_UnaryOperator: {
         if (!rs_node_is_prefix(w->tree, up, "&"))
             break;
@@ -343,7 +274,7 @@ bool rs_is_user_function(const rs_tree *tree, const char *name)
     return found;
 }
 
-/* A method, a constructor and a pointer to a function may have any name, too. */
+/* A pointer to a function may have any name, too. */
 bool rs_is_function_call(const rs_tree *tree, int call)
 {
     CXCursor called = clang_getCursorReferenced(tree->nodes[call].cursor);
@@ -352,7 +283,7 @@ bool rs_is_function_call(const rs_tree *tree, int call)
 
 bool rs_is_atomic_call(const rs_tree *tree, int call)
 {
-    static const char *const prefixes[] = {"atomic_", "atom_", "atomic", "__ldg"};
+    static const char *const prefixes[] = {"atomic_", "atom_"};
     if (tree->nodes[call].kind != CXCursor_CallExpr || !rs_is_function_call(tree, call))
         return false;
     CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
@@ -428,8 +359,6 @@ static const char *step_to_element(rs_way *w, int up)
     int index = rs_node_sibling(w->tree, w->node);
     if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
         return "this array element is not understood";
-    if (rs_has_conversion(w->tree, index))
-        return "an object of a class becomes a number in the index";
     const char *trouble = check_subscript(w, up, index, clang_getArraySize(w->type));
     if (trouble != NULL)
         return trouble;
@@ -497,23 +426,12 @@ void rs_way_note_writing(rs_way *w)
                               rs_node_is_binary(tree, up, "="));
 }
 
-/* In C++ what is around a member may be the member still, or a reference to it. */
-static const char *end_at_value(rs_way *w)
-{
-    if (!rs_is_used_as_value(w->tree, w->node))
-        return "a member is used in a way that may refer to the member itself";
-    w->place = RS_AT_END;
-    return NULL;
-}
-
 const char *rs_step_from_leaf(rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
     rs_way_note_writing(w);
     bool address = outer->kind == CXCursor_UnaryOperator &&
                    rs_text_is(w->tree, outer->begin, node->begin, "&");
-    if (w->model->language == RS_CUDA_C && outer->kind != CXCursor_ParenExpr && !address)
-        return end_at_value(w);
     switch (outer->kind) {
     case CXCursor_ParenExpr:
         w->node = up;

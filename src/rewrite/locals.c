@@ -76,8 +76,7 @@ static int with_brackets(const rs_tree *tree, int mention)
     return node;
 }
 
-/* Whether the value of a mention is taken: then there is a conversion around it. One to "const" or
- * "volatile" can be a reference of C++ to the variable itself. */
+/* Whether the value of a mention is taken: then there is a conversion around it. */
 static bool is_read(const rs_tree *tree, int mention)
 {
     int up = tree->nodes[mention].parent;
@@ -104,11 +103,10 @@ static int assignment_of(const rs_tree *tree, int mention)
     return -1;
 }
 
-/* Blocks and lambdas run at another time than where they stand. */
+/* Blocks run at another time than where they stand. */
 static bool runs_elsewhere(const rs_tree *tree, int node)
 {
-    return rs_node_is_below(tree, node, CXCursor_BlockExpr) ||
-           rs_node_is_below(tree, node, CXCursor_LambdaExpr);
+    return rs_node_is_below(tree, node, CXCursor_BlockExpr);
 }
 
 static bool note_mention(const rs_model *model, rs_local *local, int mention)
@@ -121,10 +119,6 @@ static bool note_mention(const rs_model *model, rs_local *local, int mention)
         return true;
     int assignment = assignment_of(tree, node);
     if (assignment < 0 || local->write_count == RS_LOCAL_WRITES)
-        return false;
-    /* In C++ an assignment is the variable itself, and may become a reference to it. */
-    if (model->language == RS_CUDA_C &&
-        clang_isStatement(tree->nodes[tree->nodes[assignment].parent].kind) == 0)
         return false;
     local->writes[local->write_count++] = assignment;
     return true;

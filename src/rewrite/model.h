@@ -12,19 +12,13 @@
 #ifndef RS_REWRITE_MODEL_H
 #define RS_REWRITE_MODEL_H
 
+#include "layout/host_calls.h"
 #include "layout/record.h"
 #include "rewrite/annotations.h"
-#include "rewrite/purity.h"
 #include "source/flatten.h"
 #include "source/tree.h"
 
 enum { RS_TYPE_NAME_SIZE = 24, RS_WRITTEN_TYPE_SIZE = 128, RS_PIECE_LIMIT = 16 };
-
-/* Layouts are read and accessors made for any number of records, this one: above every sensible
- * tile. */
-enum { RS_SAMPLE_COUNT = 1 << 30 };
-
-typedef enum { RS_OPENCL_C, RS_CUDA_C } rs_kernel_language;
 
 /* A scalar or vector member, by its path from the structure ("a.v[2]"). */
 typedef struct {
@@ -34,14 +28,12 @@ typedef struct {
                                      all bytes move */
     bool vector3;
     bool is_union; /* which moves as a whole, as bytes */
-    char *written; /* how C++ names its enumeration, or NULL */
 } rs_member;
 
 typedef struct {
     CXCursor declaration; /* null for the records of a flat array */
     char *name;           /* NULL when it has none */
     char *written;        /* as generated code writes the type; NULL where it cannot name it */
-    bool is_private;      /* because it belongs to a class alone */
     rs_member *members;
     size_t member_count;
     rs_record record; /* the members and the padding */
@@ -97,8 +89,7 @@ typedef struct {
     int first_node; /* of its first declaration, when that stands outside of all others; or -1 */
     int body;       /* its node */
     bool kernel;
-    bool called;       /* with pointers that are followed */
-    bool has_defaults; /* for parameters */
+    bool called; /* with pointers that are followed */
     char *name;
     int first_argument, argument_count; /* in the model's arguments */
     int parameter_count;                /* in the user's source */
@@ -211,7 +202,6 @@ typedef struct {
 } rs_instance;
 
 typedef struct {
-    rs_kernel_language language;
     const rs_tree *tree;
     const rs_flat *flat;
     const rs_annotations *annotations;
@@ -241,7 +231,6 @@ typedef struct {
     int copier_count;
     rs_instance *instances; /* the kernels first, in their order, then their copies */
     int instance_count;
-    rs_purities purities; /* of CUDA C++ */
 } rs_model;
 
 /* The array with room for one item more, of `size` bytes; NULL when memory is short. It doubles
@@ -272,8 +261,7 @@ int rs_model_first_variable(const rs_model *model, size_t begin);
 
 /* What a pointer or array points to, when that lies in global or constant memory, or may lie there.
  */
-bool rs_pointer_target(const rs_model *model, CXType type, CXType *target,
-                       const char **address_space);
+bool rs_pointer_target(CXType type, CXType *target, const char **address_space);
 
 /* Whether the spelling of a type has the word; libclang has no other way to tell OpenCL's address
  * spaces. */

@@ -5,7 +5,6 @@
  * anything: the uses of the pointers that reach it are (access.c).
  */
 #include "rewrite/model.h"
-#include "rewrite/values.h"
 
 #include "source/query.h"
 
@@ -212,30 +211,8 @@ static restride_status collect_flows(rs_model *model, flow_list *list)
     return status;
 }
 
-/* Whether a name only tells the type of a variable: "decltype(a) q". */
-static bool is_part_of_type(const rs_tree *tree, int node)
-{
-    int up = tree->nodes[node].parent;
-    return tree->nodes[up].kind == CXCursor_VarDecl && rs_node_initializer(tree, up) != node;
-}
-
-/* In C++ a pointer variable can be assigned to through an expression or a reference that stands for
- * it. */
-static void distrust_references(rs_model *model)
-{
-    const rs_tree *tree = model->tree;
-    for (int n = 0; n < tree->node_count; n++) {
-        int variable =
-            tree->nodes[n].kind == CXCursor_DeclRefExpr ? rs_model_variable(model, n) : -1;
-        if (variable >= 0 && !is_part_of_type(tree, n) && !rs_is_used_as_value(tree, n))
-            model->variables[variable].origin.unknown = true;
-    }
-}
-
 restride_status rs_model_find_origins(rs_model *model)
 {
-    if (model->language == RS_CUDA_C)
-        distrust_references(model);
     flow_list list = {NULL, 0, 0};
     restride_status status = collect_flows(model, &list);
     bool changed = status == RESTRIDE_OK;

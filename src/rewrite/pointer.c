@@ -1,6 +1,5 @@
 /* One step from a pointer up the syntax tree: it is moved, compared, kept in a variable, passed to
  * a helper, or dereferenced. */
-#include "rewrite/order.h"
 #include "rewrite/way.h"
 
 #include "source/query.h"
@@ -60,8 +59,6 @@ static const char *add_index(rs_way *w, int up, int index, bool negative)
     rs_member_access *a = &w->access;
     if (index < 0)
         return "this index is not understood";
-    if (rs_has_conversion(w->tree, index))
-        return "an object of a class becomes a number in the index";
     if (a->index_count == RS_PIECE_LIMIT)
         return "the index has too many parts";
     a->index[a->index_count] = index;
@@ -190,13 +187,8 @@ static const char *end_at_address(rs_way *w, const char *otherwise)
 static const char *pass_to_atomic(rs_way *w, int up)
 {
     CXCursor called = clang_getCursorReferenced(node_at(w, up)->cursor);
-    enum CXCursorKind kind = clang_getCursorKind(called);
     bool is_here = clang_Cursor_isNull(clang_getCursorDefinition(called)) == 0;
-    const char *trouble = kind == CXCursor_CXXMethod || kind == CXCursor_Constructor
-                              ? "the pointer is passed to a function of a class"
-                          : clang_Cursor_isNull(clang_getSpecializedCursorTemplate(called)) == 0
-                              ? "the pointer is passed to a template"
-                          : kind != CXCursor_FunctionDecl || is_here
+    const char *trouble = clang_getCursorKind(called) != CXCursor_FunctionDecl || is_here
                               ? "the pointer is passed to a function in a way that is not followed"
                               : "the pointer is passed to a function that is not in the source";
     if (rs_node_child(w->tree, up, 1) != w->node || !rs_is_atomic_call(w->tree, up))

@@ -317,8 +317,7 @@ static rs_value_range of_call(search *s, int node)
                   {"get_group_id", RS_MOST_WORK_ITEMS},  {"get_num_groups", RS_MOST_WORK_ITEMS},
                   {"get_local_id", RS_MOST_IN_A_GROUP},  {"get_local_size", RS_MOST_IN_A_GROUP}};
     const rs_tree *tree = s->tree;
-    if (s->locals->model->language != RS_OPENCL_C ||
-        rs_model_function(s->locals->model, tree->nodes[node].cursor) >= 0)
+    if (rs_model_function(s->locals->model, tree->nodes[node].cursor) >= 0)
         return unknown;
     CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
     const char *name = clang_getCString(spelling);

@@ -5,7 +5,6 @@
 #include "rewrite/cpp_differences.h"
 #include "rewrite/includes.h"
 #include "rewrite/reply.h"
-#include "source/cuda.h"
 #include "source/words.h"
 
 #include <string.h>
@@ -100,50 +99,6 @@ static bool has_prefix(const char *text, size_t size, const char *prefix, size_t
     return false;
 }
 
-static bool is_cuda(const rs_rewriting *r)
-{
-    return r->model.language == RS_CUDA_C;
-}
-
-/* The line of the first place where a text has a word; 0: nowhere. */
-static size_t line_of_word(const char *text, const char *wanted)
-{
-    size_t position = 0, where, length, line = 1, from = 0;
-    while (rs_word_next(text, strlen(text), &position, &where, &length)) {
-        for (; from < where; from++)
-            line += text[from] == '\n';
-        if (rs_word_equals(text, where, length, wanted))
-            return line;
-    }
-    return 0;
-}
-
-/* In CUDA a condition may ask for what nvcc, or a header of the system, defines: those are not
- * read, and the other branch would be written. */
-static restride_status keep_for_conditions(rs_rewriting *r, bool *stopped)
-{
-    *stopped = false;
-    for (size_t i = 0; is_cuda(r) && i < r->flat.unknown_count; i++) {
-        const char *name = r->flat.unknown[i].name;
-        bool usual = json_object_get(json_object_get(r->request, "macros"), name) != NULL;
-        if (usual || !(strncmp(name, "__", 2) == 0 || strncmp(name, "CUDA", 4) == 0 ||
-                       rs_cpp_differs_header_names(name) > 0))
-            continue;
-        rs_text reason = RS_TEXT_EMPTY;
-        rs_text_format(&reason,
-                       "a condition asks for %s, which the compiler or a header of the system may "
-                       "define; give its value behind --, as in -- -D%s=1",
-                       name, name);
-        restride_status status =
-            reason.failed ? rs_fail_memory("a reason")
-                          : rs_keep_source(r, reason.data, r->file, line_of_word(r->source, name));
-        rs_text_free(&reason);
-        *stopped = true;
-        return status;
-    }
-    return RESTRIDE_OK;
-}
-
 /* Places without lines. */
 static const char build_options[] = "the build options";
 static const char device_macros[] = "the device's macros";
@@ -166,11 +121,7 @@ static void note_place_without_lines(rs_source_place *first, const char *place, 
 static void note_differences(rs_rewriting *r, const char *file, const char *text)
 {
     note_place(&r->operators, file, rs_cpp_differs_operators(text));
-    note_place(&r->device_names, file, rs_cpp_differs_device_names(text, is_cuda(r)));
-    if (!is_cuda(r))
-        return;
-    note_place(&r->pasting, file, rs_cpp_differs_pasting(text));
-    note_place(&r->header_names, file, rs_cpp_differs_header_names(text));
+    note_place(&r->device_names, file, rs_cpp_differs_device_names(text));
 }
 
 /* Keeps the whole source when a text that cpp reads asks what compilers answer differently. */
@@ -178,7 +129,7 @@ static restride_status check_questions(rs_rewriting *r, const char *text, const 
                                        bool *stopped)
 {
     size_t line;
-    const char *reason = rs_cpp_differs_question(text, is_cuda(r), &line);
+    const char *reason = rs_cpp_differs_question(text, &line);
     *stopped = reason != NULL;
     return *stopped ? rs_keep_source(r, reason, file, file == build_options ? 0 : line)
                     : RESTRIDE_OK;
@@ -263,7 +214,7 @@ static bool has_unusual_macro(const rs_rewriting *r)
     json_t *value;
     json_object_foreach(json_object_get(r->request, "macros"), name, value)
     {
-        if (json_is_true(value) && rs_cpp_differs_device_names(name, is_cuda(r)) == 0)
+        if (json_is_true(value) && rs_cpp_differs_device_names(name) == 0)
             return true;
     }
     return false;
@@ -287,22 +238,16 @@ static restride_status keep_for_operators(rs_rewriting *r)
     return status;
 }
 
-static bool forgive_cuda(const rs_tree *tree, size_t offset)
-{
-    return rs_annotations_forgive(tree, offset) || rs_cuda_forgive(tree, offset);
-}
-
 static restride_status parse(rs_rewriting *r)
 {
     const json_t *bits = json_object_get(r->request, "address_bits");
-    r->model.lacks_static = !is_cuda(r) && rs_options_are_before_static(&r->options);
+    r->model.lacks_static = rs_options_are_before_static(&r->options);
     restride_status status =
-        is_cuda(r) ? rs_tree_parse_cuda(&r->tree, r->flat.text, r->flat.size)
-                   : rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
-                                   bits != NULL ? (int)json_integer_value(bits) : 64);
+        rs_tree_parse(&r->tree, r->flat.text, r->flat.size, r->options.standard,
+                      bits != NULL ? (int)json_integer_value(bits) : 64);
     if (status == RESTRIDE_OK)
-        status = rs_tree_forgive(&r->tree, is_cuda(r) ? forgive_cuda : rs_annotations_forgive);
-    if (status == RESTRIDE_OK && !is_cuda(r) && json_is_true(json_object_get(r->request, "full")))
+        status = rs_tree_forgive(&r->tree, rs_annotations_forgive);
+    if (status == RESTRIDE_OK && json_is_true(json_object_get(r->request, "full")))
         status = find_lasting_variable(&r->tree);
     return status;
 }
@@ -322,24 +267,14 @@ static bool defines_own_name(const rs_options *options)
 static bool may_declare(const rs_rewriting *r)
 {
     size_t where;
-    return has_prefix(r->flat.text, r->flat.size, "struct", &where) ||
-           (is_cuda(r) && has_prefix(r->flat.text, r->flat.size, "class", &where));
-}
-
-/* CUDA's own headers are the compiler's. */
-static bool all_stay(void *context, const char *name)
-{
-    (void)context;
-    (void)name;
-    return true;
+    return has_prefix(r->flat.text, r->flat.size, "struct", &where);
 }
 
 /* A program's sources have no folder for OpenCL, whose compilers look in the working directory. */
 static rs_beside where_beside(const rs_rewriting *r)
 {
-    if (!json_is_true(json_object_get(r->request, "beside")))
-        return RS_BESIDE_NOTHING;
-    return is_cuda(r) ? RS_BESIDE_ALONE : RS_BESIDE_FIRST;
+    return json_is_true(json_object_get(r->request, "beside")) ? RS_BESIDE_FIRST
+                                                               : RS_BESIDE_NOTHING;
 }
 
 /* What the text of the request alone is enough to keep the source for. */
@@ -378,8 +313,7 @@ static restride_status flatten(rs_rewriting *r, bool *stopped)
                                      .appendix = appendix.data,
                                      .comments =
                                          json_is_true(json_object_get(r->request, "comments")),
-                                     .beside = where_beside(r),
-                                     .stays = is_cuda(r) ? all_stay : NULL};
+                                     .beside = where_beside(r)};
     restride_status status =
         appendix.failed ? rs_fail_memory("an annotation") : rs_flatten(&r->flat, &request);
     rs_text_free(&appendix);
@@ -394,8 +328,6 @@ static restride_status check_flat(rs_rewriting *r, bool *stopped)
     *stopped = true;
     if (r->flat.failure != NULL)
         return rs_keep_source(r, r->flat.failure, r->flat.failure_file, r->flat.failure_line);
-    if (r->pasting.file != NULL && r->device_names.file == NULL)
-        r->device_names = r->header_names;
     if (r->operators.file != NULL && r->device_names.file != NULL)
         return keep_for_operators(r);
     if (rs_cpp_differs_packing(r->flat.text, &where))
@@ -420,7 +352,7 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
     note_differences(r, r->file, r->source);
     note_place_without_lines(&r->operators, build_options, strchr(options, '#') != NULL);
     note_place_without_lines(&r->device_names, build_options,
-                             rs_cpp_differs_device_names(options, is_cuda(r)) > 0);
+                             rs_cpp_differs_device_names(options) > 0);
     note_place_without_lines(&r->device_names, device_macros, has_unusual_macro(r));
     status = flatten(r, stopped);
     if (status == RESTRIDE_OK && !*stopped)
@@ -429,8 +361,6 @@ restride_status rs_read_source(rs_rewriting *r, bool *stopped)
         status = check_headers(r, stopped);
     if (status == RESTRIDE_OK && !*stopped)
         status = ask_for_macros(r, stopped);
-    if (status == RESTRIDE_OK && !*stopped)
-        status = keep_for_conditions(r, stopped);
     if (status == RESTRIDE_OK && !*stopped)
         status = check_flat(r, stopped);
     return status == RESTRIDE_OK && !*stopped ? parse(r) : status;

@@ -199,7 +199,7 @@ static bool find_elements(const reordering *r, int declaration, CXType *elements
 {
     const char *space;
     CXType type = clang_getCursorType(r->tree->nodes[declaration].cursor);
-    if (!rs_pointer_target(r->model, type, elements, &space))
+    if (!rs_pointer_target(type, elements, &space))
         return false;
     /* Of an array the elements' qualifiers are its own. */
     CXType canonical = clang_getCanonicalType(type);

@@ -55,13 +55,6 @@ static void write_load(const rs_writer *w, const rs_member_access *a, int self,
 {
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
-    if (w->model->language == RS_CUDA_C) {
-        rs_text_format(text, "restride_load_%d((%s char *)%s%s, ", copier, qualifiers,
-                       rs_base_prefix(w->model, a), w->model->arguments[a->argument].name);
-        rs_write_place(w, a, self);
-        rs_text_add_string(text, ")");
-        return;
-    }
     rs_text_format(text, "((union restride_value_%d){.bytes = restride_load_%d((%s char *)%s%s, ",
                    copier, copier, qualifiers, rs_base_prefix(w->model, a),
                    w->model->arguments[a->argument].name);
@@ -95,24 +88,16 @@ static void write_store(const rs_writer *w, const rs_member_access *a, int self,
     int copier = rs_model_copier(w->model, w->instance, a);
     rs_text *text = &w->out->text;
     size_t start = text->size;
-    const bool unions = w->model->language == RS_OPENCL_C;
-    if (a->value_used && unions)
+    if (a->value_used)
         rs_text_format(text, "((union restride_value_%d){.bytes = ", copier);
-    if (unions)
-        rs_text_format(text, "restride_store_%d(", copier);
-    else
-        rs_text_format(text, "(restride_place_%d(restride_place_%d::here::is, ", copier, copier);
-    rs_text_format(text, "(%s char *)%s%s, ", qualifiers, rs_base_prefix(w->model, a),
-                   w->model->arguments[a->argument].name);
+    rs_text_format(text, "restride_store_%d((%s char *)%s%s, ", copier, qualifiers,
+                   rs_base_prefix(w->model, a), w->model->arguments[a->argument].name);
     rs_write_place(w, a, self);
-    if (unions)
-        rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
-    else
-        rs_text_add_string(text, ") = ");
+    rs_text_format(text, ", ((union restride_value_%d){.value = ", copier);
     catch_up(w, start, a->begin, w->model->tree->nodes[a->value].begin);
     rs_write_node(w, a->value, self + 1);
-    rs_text_add_string(text, unions ? "}).bytes)" : ")");
-    if (a->value_used && unions)
+    rs_text_add_string(text, "}).bytes)");
+    if (a->value_used)
         rs_text_add_string(text, "}).value");
 }
 

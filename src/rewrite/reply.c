@@ -91,13 +91,13 @@ static restride_status describe_argument(const rs_model *model, const rs_lane_st
 }
 
 /* Where a parameter's value lies, and the type and size of it or of what it points to. */
-static json_t *describe_parameter(const rs_model *model, CXCursor cursor)
+static json_t *describe_parameter(CXCursor cursor)
 {
     CXType type = clang_getCanonicalType(clang_getCursorType(cursor)), target = type;
     const char *space = "value";
     bool points = type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray ||
                   type.kind == CXType_ConstantArray;
-    if (points && !rs_pointer_target(model, type, &target, &space))
+    if (points && !rs_pointer_target(type, &target, &space))
         space = "__local";
     char leaf[RS_TYPE_NAME_SIZE];
     bool vector3;
@@ -121,7 +121,7 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
     restride_status status = rs_reply_put(entry, "parameters", parameters);
     for (int i = 0; i < kernel->parameter_count && status == RESTRIDE_OK; i++) {
         CXCursor cursor = clang_Cursor_getArgument(kernel->cursor, (unsigned)i);
-        json_t *parameter = describe_parameter(model, cursor);
+        json_t *parameter = describe_parameter(cursor);
         if (parameter == NULL || json_array_append_new(parameters, parameter) != 0)
             return rs_fail_memory("the rewriter's reply");
     }
@@ -158,37 +158,12 @@ static restride_status describe_kernels(const rs_model *model, const rs_lane_str
     return status;
 }
 
-/* Kernels that are templates are named, so that nobody thinks that they were looked at. */
-static restride_status describe_templates(const rs_model *model, json_t *kernels)
-{
-    const rs_tree *tree = model->tree;
-    for (int n = 0; n < tree->node_count; n++) {
-        int up = tree->nodes[n].parent;
-        if (tree->nodes[n].kind != CXCursor_CUDAGlobalAttr ||
-            tree->nodes[up].kind != CXCursor_FunctionTemplate)
-            continue;
-        const char *file;
-        size_t line;
-        rs_flat_locate(model->flat, rs_cursor_offset(tree->nodes[up].cursor), &file, &line);
-        CXString name = clang_getCursorSpelling(tree->nodes[up].cursor);
-        json_t *entry =
-            json_pack("{s:s, s:[], s:s, s:s, s:I}", "name", clang_getCString(name), "arguments",
-                      "reason", "the kernel is a template", "file", file, "line", (json_int_t)line);
-        clang_disposeString(name);
-        if (entry == NULL || json_array_append_new(kernels, entry) != 0)
-            return rs_fail_memory("the rewriter's reply");
-    }
-    return RESTRIDE_OK;
-}
-
 restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels)
 {
     rs_lane_strides steps = {NULL, NULL, 0, NULL};
     restride_status status = transformed ? rs_steps_find(&steps, model) : RESTRIDE_OK;
     if (status == RESTRIDE_OK)
         status = describe_kernels(model, &steps, kernels);
-    if (status == RESTRIDE_OK)
-        status = describe_templates(model, kernels);
     rs_steps_free(&steps);
     return status;
 }

@@ -32,7 +32,6 @@ const char *rs_request_check(const json_t *request)
         {"layouts", {JSON_OBJECT, JSON_OBJECT}, "The member \"layouts\" is not an object."},
         {"records", {JSON_OBJECT, JSON_OBJECT}, "The member \"records\" is not an object."},
         {"references", {JSON_OBJECT, JSON_OBJECT}, "The member \"references\" is not an object."},
-        {"language", {JSON_STRING, JSON_STRING}, "The member \"language\" is not a string."},
         {"config", {JSON_OBJECT, JSON_OBJECT}, "The member \"config\" is not an object."},
         {"macros", {JSON_OBJECT, JSON_OBJECT}, "The member \"macros\" is not an object."},
         {"assume_undefined",
@@ -54,15 +53,9 @@ const char *rs_request_check(const json_t *request)
     }
     if (json_object_get(request, "source") == NULL)
         return "The request has no member \"source\".";
-    const char *language = rs_request_text(request, "language", "opencl");
-    if (strcmp(language, "opencl") != 0 && strcmp(language, "cuda") != 0)
-        return "The member \"language\" is neither opencl nor cuda.";
     const json_t *bits = json_object_get(request, "address_bits");
     if (bits != NULL && json_integer_value(bits) != 32 && json_integer_value(bits) != 64)
         return "The member \"address_bits\" is not 32 or 64.";
-    if (json_object_size(json_object_get(request, "references")) > 0 &&
-        strcmp(language, "opencl") != 0)
-        return "References are reordered in OpenCL C alone.";
     const json_t *tile = json_object_get(request, "tile");
     if (tile != NULL &&
         (json_integer_value(tile) < 1 || json_integer_value(tile) >= RS_SAMPLE_COUNT))

@@ -104,8 +104,7 @@ static restride_status choose_changes(rs_rewriting *r, json_t *kernels, bool *st
     if (status != RESTRIDE_OK)
         return status;
     r->model.soa = json_is_true(json_object_get(r->request, "soa"));
-    r->model.full =
-        json_is_true(json_object_get(r->request, "full")) && r->model.language == RS_OPENCL_C;
+    r->model.full = json_is_true(json_object_get(r->request, "full"));
     const json_t *bits = json_object_get(r->request, "address_bits");
     r->model.address_bits = bits != NULL ? (int)json_integer_value(bits) : 64;
     status = rs_model_find_functions(&r->model);
@@ -196,8 +195,6 @@ restride_status rs_rewrite(const json_t *request, json_t **reply)
     } else {
         r.source = rs_request_text(request, "source", "");
         r.file = rs_request_text(request, "file", "kernel.cl");
-        if (strcmp(rs_request_text(request, "language", ""), "cuda") == 0)
-            r.model.language = RS_CUDA_C;
         status = rs_options_parse(&r.options, rs_request_text(request, "options", ""));
         if (status == RESTRIDE_OK)
             status = rs_request_macros(&r);

@@ -9,8 +9,6 @@
  * Request
  *   source        string   the program's source; the only member that must be there
  *   file          string   its name for messages ("kernel.cl")
- *   language      string   "opencl" (OpenCL C, the default) or "cuda" (CUDA C++, kernels and what
- *                          they call, without host code)
  *   options       string   the build options exactly as the program passed them
  *   address_bits  32 | 64  of the device
  *   tile          integer  T: every argument that is an array of structures becomes "i/T f i%T";
@@ -37,8 +35,7 @@
  *                          defined there", or true for "defined there", as whatever
  *   header        bool     write a header for the host program too
  *   comments      bool     keep the comments in the new source
- *   beside        bool     `file` has a folder: headers in quotes are looked for there first, in
- *                          CUDA C++ not in the working directory
+ *   beside        bool     `file` has a folder: headers in quotes are looked for there first
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
  *                          defined
  *

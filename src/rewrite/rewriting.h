@@ -28,8 +28,6 @@ typedef struct {
     json_t *reply;
     rs_source_place operators;    /* of a macro that uses # or ## */
     rs_source_place device_names; /* of a name that only the device's compiler defines */
-    rs_source_place pasting;      /* CUDA: of a macro that uses ## */
-    rs_source_place header_names; /* CUDA: of a name that headers of the system define */
 } rs_rewriting;
 
 /* ---- rewrite.c ---- */

@@ -155,22 +155,6 @@ static rs_lane_stride mention_step(const rs_lane_strides *s, int node)
                         : sum(s->variables[variable].set, s->variables[variable].moved, false);
 }
 
-/* CUDA's names of the work-item: threadIdx.x counts, all others are the same for neighbours. */
-static bool is_built_in(const rs_lane_strides *s, int node, rs_lane_stride *step)
-{
-    static const char *const names[] = {"threadIdx.x", "blockIdx.", "blockDim.", "gridDim.",
-                                        "threadIdx."};
-    const rs_tree *tree = s->model->tree;
-    const rs_node *n = &tree->nodes[node];
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && s->model->language == RS_CUDA_C; i++)
-        if (n->end - n->begin >= strlen(names[i]) &&
-            memcmp(tree->text + n->begin, names[i], strlen(names[i])) == 0) {
-            *step = i == 0 ? by(1) : uniform;
-            return true;
-        }
-    return false;
-}
-
 /* Functions of the language whose value follows from their first argument, or from none. */
 static rs_lane_stride known_call(const rs_lane_strides *s, int node, const char *name, int depth)
 {
@@ -347,12 +331,8 @@ static rs_lane_stride step_of(const rs_lane_strides *s, int node, int depth)
                         : join(step_of(s, rs_node_child(tree, inner, 1), depth + 1),
                                step_of(s, last, depth + 1));
     case CXCursor_ArraySubscriptExpr:
-    case CXCursor_MemberRefExpr: {
-        rs_lane_stride built_in;
-        if (is_built_in(s, inner, &built_in))
-            return built_in;
+    case CXCursor_MemberRefExpr:
         return loaded(address_step(s, inner, depth + 1));
-    }
     case CXCursor_CallExpr:
         return call_step(s, inner, depth);
     case CXCursor_InitListExpr:

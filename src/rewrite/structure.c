@@ -117,7 +117,6 @@ static void append(reading *r, rs_member member, const char *path)
     rs_structure *s = r->structure;
     rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
     if (grown == NULL) {
-        free(member.written);
         r->status = rs_fail_memory("a structure");
         return;
     }
@@ -131,23 +130,12 @@ static void append(reading *r, rs_member member, const char *path)
 
 static void add_member(reading *r, CXCursor field, CXType type, const char *path, size_t offset)
 {
-    rs_member member = {NULL, offset, 0, "", false, false, NULL};
+    rs_member member = {NULL, offset, 0, "", false, false};
     if (r->structure->member_count >= MEMBER_LIMIT) {
         fail_at(r, field, "the structure has more than %d members", MEMBER_LIMIT);
         return;
     }
-    if (r->model->language == RS_CUDA_C && clang_getCanonicalType(type).kind == CXType_Enum) {
-        r->status = rs_enumeration_write(r->model, type, &member.written);
-        if (r->status != RESTRIDE_OK)
-            return;
-        if (member.written == NULL || strlen(member.written) >= RS_WRITTEN_TYPE_SIZE) {
-            free(member.written);
-            fail_at(r, field, "member %s is an enumeration whose name cannot be written", path);
-            return;
-        }
-    }
     if (!rs_leaf_type_name(type, member.type, &member.vector3)) {
-        free(member.written);
         CXString spelling = clang_getTypeSpelling(type);
         fail_at(r, field, "member %s has type %s, which has no layout of its own", path,
                 clang_getCString(spelling));
@@ -169,7 +157,7 @@ static void add_union(reading *r, CXCursor field, CXType type, const char *path,
                  {4, "unsigned int"},
                  {8, "unsigned long"},
                  {16, "uint4"}};
-    rs_member member = {NULL, offset, (size_t)clang_Type_getSizeOf(type), "", false, true, NULL};
+    rs_member member = {NULL, offset, (size_t)clang_Type_getSizeOf(type), "", false, true};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].size == clang_Type_getSizeOf(type) &&
             types[i].size == clang_Type_getAlignOf(type))
@@ -345,12 +333,8 @@ static void complete(reading *r, CXType type)
         s->uniform = 0;
     size_t alignment = (size_t)clang_Type_getAlignOf(type);
     for (size_t i = 0; i < s->member_count; i++)
-        if (s->members[i].size > alignment && r->model->language == RS_CUDA_C) {
-            fail_at(r, s->declaration, "the structure is packed, so its array may begin anywhere");
-            return;
-        } else if (s->members[i].size > alignment) {
+        if (s->members[i].size > alignment)
             alignment = s->members[i].size; /* buffers are aligned to every type */
-        }
     if (rs_record_complete(&s->record, size, alignment) != RESTRIDE_OK)
         fail_at(r, s->declaration, "the structure's members do not fit side by side");
 }
@@ -366,15 +350,13 @@ static restride_status describe(rs_model *model, rs_structure *s, CXType type)
     clang_disposeString(spelling);
     if (short_of_memory)
         return rs_fail_memory("a structure");
-    restride_status status = rs_type_write(model, s->declaration, &s->written, &s->is_private);
+    restride_status status = rs_type_write(s->declaration, &s->written);
     if (status != RESTRIDE_OK)
         return status;
     if (is_union(type)) {
         fail_at(&r, s->declaration, "the elements are unions");
     } else if (clang_Type_getSizeOf(type) <= 0) {
         fail_at(&r, s->declaration, "the structure is not complete");
-    } else if (model->language == RS_CUDA_C && clang_isPODType(type) == 0) {
-        fail_at(&r, s->declaration, "the structure is not plain data");
     } else {
         clang_Type_visitFields(type, read_field, &r);
         if (r.status == RESTRIDE_OK && s->failure == NULL)

@@ -22,7 +22,6 @@ typedef struct {
     rs_member_access access;
     int node;
     rs_way_place place;
-    bool assigned;          /* in C++, from a structure or to it */
     CXType type;            /* of what the node stands for, canonical; not for RS_AT_POINTER */
     CXType target;          /* of a pointer */
     restride_status status; /* RESTRIDE_OK, or memory is short */
@@ -46,8 +45,7 @@ const char *rs_way_point(rs_way *way, int node, const char *otherwise);
 /* The same for a cast, which may also make a pointer to members of one to structures. */
 const char *rs_way_cast(rs_way *way, int node, const char *otherwise);
 
-/* Notes the type of a scalar or vector as new code writes it; false for others. In C++ an
- * enumeration is no number: it is named. */
+/* Notes the type of a scalar or vector as new code writes it; false for others. */
 bool rs_way_name_leaf(rs_way *way, CXType type);
 
 /* Goes through ".name" or "->name". */

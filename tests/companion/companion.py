@@ -344,4 +344,5 @@ def main():
         check_accepted(given.rewriter, compilers, folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,12 +5,6 @@
 
 #include <stdio.h>
 
-/* The address space of pointers to elements. */
-static const char *space(const record *r)
-{
-    return r->cuda ? "" : "global ";
-}
-
 /* ---- records ---- */
 
 static member random_member(bool may_nest)
@@ -56,15 +50,9 @@ void write_record(rs_text *out, int number, record *r)
     snprintf(nested, sizeof nested, "struct I%d", number);
     rs_text_format(out, "struct I%d { ", number);
     write_members(out, r->nested, r->nested_count, "");
-    if (r->cuda)
-        rs_text_format(out, "};\nstruct R%d { ", number);
-    else
-        rs_text_add_string(out, "};\ntypedef struct { ");
+    rs_text_add_string(out, "};\ntypedef struct { ");
     write_members(out, r->members, r->count, nested);
-    if (r->cuda)
-        rs_text_add_string(out, "\n");
-    else
-        rs_text_format(out, "} R%d;\n", number);
+    rs_text_format(out, "} R%d;\n", number);
 }
 
 /* ---- expressions ---- */
@@ -202,16 +190,16 @@ static void write_nested_statement(rs_text *out, const record *r, int number)
             rs_text_format(out, "touch%d(&a[i].%s, i)", number, place.data);
             break;
         case 1:
-            rs_text_format(out, "{ %sstruct I%d *q = &pa[i - 2].%s; touch%d(q, 3); }", space(r),
-                           number, place.data, number);
+            rs_text_format(out, "{ global struct I%d *q = &pa[i - 2].%s; touch%d(q, 3); }", number,
+                           place.data, number);
             break;
         case 2:
             rs_text_format(out, "{ struct I%d t = b[i].%s; a[i].%s = t; }", number, place.data,
                            place.data);
             break;
         default:
-            rs_text_format(out, "{ %sstruct I%d *q = &a[i].%s; struct I%d t = *q; *q = t; }",
-                           space(r), number, place.data, number);
+            rs_text_format(out, "{ global struct I%d *q = &a[i].%s; struct I%d t = *q; *q = t; }",
+                           number, place.data, number);
         }
     }
     rs_text_free(&place);
@@ -251,13 +239,11 @@ static void write_control_flow(rs_text *out, const record *r, int number)
     depth--;
 }
 
-/* Vectors behind an array member, or several lanes of a vector, which CUDA does not have. */
+/* Vectors behind an array member, or several lanes of a vector. */
 static void write_vector_statement(rs_text *out, const record *r)
 {
     int at = pick(r->count);
     const member *m = &r->members[at];
-    if (r->cuda)
-        return;
     if (m->type != NULL && m->lanes >= 2 && m->rows == 0) {
         static const char *const pairs[][2] = {{"xy", "yx"}, {"yx", "xy"}, {"xy", "yy"}};
         int pair = pick(3);
@@ -320,8 +306,8 @@ void write_touch(rs_text *out, const record *r, int number)
 {
     int at = pick(r->nested_count);
     const member *m = &r->nested[at];
-    rs_text_format(out, "%s void touch%d(%sstruct I%d *q, int k) { q->m%d",
-                   r->cuda ? "__device__" : "static", number, space(r), number, at);
+    rs_text_format(out, "static void touch%d(global struct I%d *q, int k) { q->m%d", number, number,
+                   at);
     if (m->rows > 0)
         rs_text_format(out, "[%d]", pick(m->rows));
     if (m->columns > 0)

@@ -1,5 +1,4 @@
-/* Random structures, and random statements of a kernel on arrays of them, in OpenCL C or CUDA C++.
- */
+/* Random structures, and random statements of a kernel on arrays of them. */
 #ifndef RS_TESTS_REWRITE_RANDOM_RECORD_H
 #define RS_TESTS_REWRITE_RANDOM_RECORD_H
 
@@ -19,12 +18,10 @@ typedef struct {
 typedef struct {
     int count, nested_count;
     member members[MEMBERS], nested[NESTED_MEMBERS];
-    bool cuda;     /* else OpenCL C */
     bool constant; /* subscripts are numbers: there is no `i` */
 } record;
 
-/* Sets all but the two flags, and writes struct I<number> and R<number>, in CUDA C++ without the
- * "};" behind it. */
+/* Sets all but the flag, and writes struct I<number> and R<number>. */
 void write_record(rs_text *out, int number, record *r);
 
 /* Between functions: void touch<number>(struct I<number> *, int). */

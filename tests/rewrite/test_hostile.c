@@ -245,38 +245,6 @@ static void test_many_helpers(void **state)
     }
 }
 
-/* CUDA C++: places whose parts change something, and call functions that call others. */
-static double seconds_for_places(int count)
-{
-    rs_text source = RS_TEXT_EMPTY;
-    rs_text_add_string(&source, "struct P { float v[4]; int w; };\n__device__ int c;\n__device__ "
-                                "int h0(int i) { return i & 3; }\n");
-    for (int i = 1; i < 6; i++)
-        rs_text_format(&source,
-                       "__device__ int h%d(int i) { return h%d(i) + h%d(i + 1) + h%d(i + 2); }\n",
-                       i, i - 1, i - 1, i - 1);
-    rs_text_add_string(&source, "__global__ void f(P *a, int n) { int i = threadIdx.x;\n");
-    for (int i = 0; i < count; i++)
-        rs_text_format(&source, "a[i + %d].v[atomicAdd(&c, 1) & 3] += a[h5(i)].v[n & 3];\n", i);
-    rs_text_add_string(&source, "}\n");
-    clock_t start = clock();
-    json_t *reply = ask(json_pack("{s:s, s:s, s:i, s:s}", "source", source.data, "file",
-                                  "kernel.cu", "tile", 32, "language", "cuda"));
-    assert_string_equal(string_of(find_argument(reply, "f", "a"), "status"), "transformed");
-    json_decref(reply);
-    rs_text_free(&source);
-    return (double)(clock() - start) / CLOCKS_PER_SEC;
-}
-
-/* What functions and variables do is found once, not for each place. */
-static void test_many_places(void **state)
-{
-    (void)state;
-    double few = seconds_for_places(500), many = seconds_for_places(2500);
-    if (many > 12 * few)
-        fail_msg("500 places: %.3f s, 2500: %.3f s", few, many);
-}
-
 static void test_wrong_requests(void **state)
 {
     (void)state;
@@ -309,7 +277,7 @@ int main(void)
         cmocka_unit_test(test_damaged_sources), cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_large_sources),   cmocka_unit_test(test_many_helpers),
         cmocka_unit_test(test_many_members),    cmocka_unit_test(test_nested_macros),
-        cmocka_unit_test(test_many_places),     cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_wrong_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static char *random_program(size_t flat_sizes[FLAT_KERNELS][2])
     rs_text out = RS_TEXT_EMPTY;
     rs_text_add_string(&out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     for (int k = 0; k < KERNELS; k++) {
-        record r = {.cuda = false};
+        record r = {.constant = false};
         write_record(&out, k, &r);
         rs_text_format(&out, "static R%d same%d(R%d s) { return s; }\n", k, k, k);
         write_touch(&out, &r, k);

@@ -4,6 +4,7 @@
  * with its reason.
  */
 #include "base/json.h"
+#include "companion/reply.h"
 #include "console/page.h"
 #include "programs/analyze/report.h"
 #include "rewrite/rewrite.h"
@@ -94,15 +95,33 @@ static void check_unit(const json_t *unit, const char *file, const json_t *reply
     }
 }
 
-static restride_status ask(const json_t *request, const json_t *analysis, json_t *layouts,
-                           json_t *records, json_t **reply)
+/* Companions have no flat arrays. */
+static restride_status ask_for_companion(const char *file, char *const options[], int option_count,
+                                         json_t *layouts, const json_t *records, json_t **reply)
 {
-    const bool cuda = strcmp(rs_page_string(analysis, "language"), "CUDA C") == 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)records, name, value)
+    {
+        json_object_del(layouts, name);
+    }
+    const rs_companion_request asked = {.path = file,
+                                        .options = (const char *const *)options,
+                                        .option_count = (size_t)option_count,
+                                        .layouts = layouts};
+    restride_status status = rs_companion_reply(&asked, reply);
+    if (status == RESTRIDE_OK && json_object_get(*reply, "reason") == NULL)
+        json_object_set_new(*reply, "reason",
+                            json_string("flat arrays of CUDA C++ are not rewritten"));
+    return status;
+}
+
+static restride_status ask(const json_t *request, json_t *layouts, json_t *records, json_t **reply)
+{
     json_t *question = json_pack(
-        "{s:O, s:O, s:O, s:s, s:b, s:b, s:O, s:O}", "source", json_object_get(request, "source"),
-        "file", json_object_get(request, "file"), "options", json_object_get(request, "options"),
-        "language", cuda ? "cuda" : "opencl", "assume_undefined", 1, "beside", 1, "layouts",
-        layouts, "records", records);
+        "{s:O, s:O, s:O, s:b, s:b, s:O, s:O}", "source", json_object_get(request, "source"), "file",
+        json_object_get(request, "file"), "options", json_object_get(request, "options"),
+        "assume_undefined", 1, "beside", 1, "layouts", layouts, "records", records);
     if (question == NULL)
         return rs_fail_memory("a question to the rewriter");
     restride_status status = rs_rewrite(question, reply);
@@ -110,7 +129,8 @@ static restride_status ask(const json_t *request, const json_t *analysis, json_t
     return status;
 }
 
-restride_status rs_advice_check(const json_t *request, json_t *analysis)
+restride_status rs_advice_check(const json_t *request, char *const options[], int option_count,
+                                json_t *analysis)
 {
     size_t i;
     json_t *unit, *reply = NULL, *layouts = json_object(), *records = json_object();
@@ -122,7 +142,10 @@ restride_status rs_advice_check(const json_t *request, json_t *analysis)
             any = add_wishes(unit, layouts, records) || any;
     }
     if (any)
-        status = ask(request, analysis, layouts, records, &reply);
+        status = strcmp(rs_page_string(analysis, "language"), "CUDA C") == 0
+                     ? ask_for_companion(rs_page_string(request, "file"), options, option_count,
+                                         layouts, records, &reply)
+                     : ask(request, layouts, records, &reply);
     json_array_foreach(json_object_get(analysis, "units"), i, unit)
     {
         if (status == RESTRIDE_OK && rs_json_flag_of(unit, "kernel"))

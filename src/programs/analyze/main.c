@@ -318,7 +318,7 @@ static int analyze_file(const char *verb, settings *s, char *const options[], in
         restride_status status =
             s->apply != NULL ? s->apply->apply(s->request, &reply) : rs_analyze(s->request, &reply);
         if (status == RESTRIDE_OK && s->apply == NULL)
-            status = rs_advice_check(s->request, reply);
+            status = rs_advice_check(s->request, options, option_count, reply);
         if (status == RESTRIDE_OK && s->apply == NULL)
             rs_kernels_judge(s->file, options, option_count, s->request, reply);
         if (status != RESTRIDE_OK)

@@ -17,7 +17,8 @@ void rs_judgement_html(rs_text *page, const json_t *reply);
 
 /* Asks the rewriter what it would do of the layouts that an analysis of this request advises. What
  * it would keep becomes the array's `kept_advice`: the advice with reason, file and line. */
-restride_status rs_advice_check(const json_t *request, json_t *analysis);
+restride_status rs_advice_check(const json_t *request, char *const options[], int option_count,
+                                json_t *analysis);
 
 /*
  * Judges kernels by the tree of the whole source with its headers. The analysis's own judgements

@@ -193,16 +193,15 @@ static restride_status read_and_judge(void *context, rs_text *output)
     const reading *at = context;
     const char *source = rs_page_string(at->request, "source"), *words[MOST_OPTIONS];
     char *options = strdup(rs_page_string(at->request, "options"));
-    const bool is_cuda = strcmp(rs_page_string(at->request, "language"), "cuda") == 0;
     rs_invocation invocation;
     rs_syntax *tree = NULL;
     json_t *all = json_object();
     if (options == NULL || all == NULL)
         return rs_fail_memory("a judgement");
-    const rs_invocation_request asked = {.path = is_cuda ? "/program.cu" : "/program.cl",
+    const rs_invocation_request asked = {.path = "/program.cl",
                                          .text = source,
                                          .size = strlen(source),
-                                         .language = is_cuda ? RS_SYNTAX_CUDA : RS_SYNTAX_OPENCL,
+                                         .language = RS_SYNTAX_OPENCL,
                                          .options = words,
                                          .option_count =
                                              split_options(options, words, MOST_OPTIONS)};

@@ -66,9 +66,10 @@ static void print_usage(FILE *stream)
         "  --tile T                    \"i/T f i%%T\" for all other arguments; %d when no layout "
         "is given\n"
         "  --config FILE               layouts from a file, with a section for each kernel\n"
-        "  --header FILE               a C header for the host program: where members lie, and the "
+        "  --header FILE               a header for the host program: where members lie, and the "
         "calls\n"
-        "                              that convert buffers\n"
+        "                              that convert buffers; beside CUDA C++, also how a launch\n"
+        "                              chooses a second form\n"
         "  --reorder 'ARG: INDEX'      reads of ARG[INDEX[i]], i the work-item, take what a plan "
         "of\n"
         "                              restride/irregular.h makes of the two, as added arguments;\n"
@@ -331,13 +332,6 @@ static json_t *usual_macros(void)
                      "1", "cl_khr_fp64", "1");
 }
 
-/* What nvcc and NVRTC define for the device's side. */
-static json_t *usual_cuda_macros(void)
-{
-    return json_pack("{s:s, s:s, s:s}", "__CUDACC__", "1", "__CUDA_ARCH__", "700", "__cplusplus",
-                     "201703L");
-}
-
 static bool is_cuda(const char *file)
 {
     const char *dot = strrchr(file, '.');
@@ -348,7 +342,7 @@ static bool is_cuda(const char *file)
 static const char *advice_for(const char *file, const char *reason)
 {
     if (is_cuda(file))
-        return " (kernels of CUDA C++ are read without the host's code)";
+        return "";
     if (strstr(reason, "undeclared identifier") != NULL)
         return " (what the program's build options define goes behind --, as in -- -DN=8)";
     return "";
@@ -387,13 +381,11 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     json_t *text = has_zero ? NULL : json_stringn(source->data, source->size);
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
-    json_t *request = json_pack(
-        "{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b, s:b}", "source", text, "file",
-        rs_json_string(s->file), "options", rs_json_string(options), "layouts", s->layouts,
-        "records", s->records, "macros", is_cuda(s->file) ? usual_cuda_macros() : usual_macros(),
-        "assume_undefined", 1, "comments", 1, "soa", 1, "beside", 1);
-    if (request != NULL && is_cuda(s->file))
-        json_object_set_new(request, "language", json_string("cuda"));
+    json_t *request =
+        json_pack("{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b, s:b}", "source", text, "file",
+                  rs_json_string(s->file), "options", rs_json_string(options), "layouts",
+                  s->layouts, "records", s->records, "macros", usual_macros(), "assume_undefined",
+                  1, "comments", 1, "soa", 1, "beside", 1);
     if (request != NULL && json_object_size(s->references) > 0)
         json_object_set(request, "references", s->references);
     if (request != NULL && s->header != NULL)
@@ -414,22 +406,28 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     return exit_status;
 }
 
-/* CUDA C++ gets a companion, but for what only kernels alone have yet: flat arrays and a header. */
-static bool has_companion(const settings *s)
-{
-    return is_cuda(s->file) && s->header == NULL && s->config == NULL &&
-           json_object_size(s->records) == 0 && json_object_size(s->references) == 0;
-}
-
 static int make_companion(const char *verb, const settings *s, const rs_text *source,
                           char *const options[], int option_count)
 {
+    if (json_object_size(s->records) > 0 || json_object_size(s->references) > 0 ||
+        json_object_size(json_object_get(s->config, "records")) > 0)
+        return rs_cli_fail(RS_EXIT_USAGE, verb,
+                           "%s is CUDA C++, whose flat arrays and irregular references stay: put "
+                           "each record into a structure.",
+                           s->file);
+    if (strstr(source->data, "//DL:") != NULL)
+        fprintf(stderr,
+                "%s: kept: flat arrays of CUDA C++, which //DL: describes: put each record into a "
+                "structure\n",
+                s->file);
     const rs_companion_request request = {
         .path = s->file,
         .options = (const char *const *)options,
         .option_count = (size_t)option_count,
         .tile = s->tile == 0 && json_object_size(s->layouts) == 0 ? RS_LAYOUT_TILE : s->tile,
         .layouts = s->layouts,
+        .config = json_object_get(s->config, "layouts"),
+        .has_header = s->header != NULL,
         .judge = rs_companion_own_judge()};
     json_t *reply = NULL;
     if (rs_companion_reply(&request, &reply) != RESTRIDE_OK)
@@ -448,7 +446,7 @@ static int rewrite_file(const char *verb, const settings *s, char *const options
     int exit_status;
     if (rs_text_read_file(&source, s->file) != RESTRIDE_OK)
         exit_status = rs_cli_fail_last(RS_EXIT_FAILED, verb);
-    else if (has_companion(s))
+    else if (is_cuda(s->file))
         exit_status = make_companion(verb, s, &source, options, option_count);
     else if (joined.failed)
         exit_status = rs_cli_fail(RS_EXIT_FAILED, verb, "There is not enough memory.");

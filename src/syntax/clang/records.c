@@ -26,11 +26,13 @@ static enum CXVisitorResult visit_field(CXCursor cursor, CXClientData data)
     return CXVisit_Continue;
 }
 
-/* Whether a function that is not defaulted takes part in copies of its class. */
+/* Whether a function that is not defaulted takes part in copies of its class. Bytes are copied all
+ * the same where some are deleted, but not the destructor. */
 static bool copies(CXCursor cursor)
 {
     const enum CXCursorKind kind = clang_getCursorKind(cursor);
-    if (clang_CXXMethod_isDefaulted(cursor) != 0)
+    const bool is_deleted = clang_getCursorAvailability(cursor) == CXAvailability_NotAvailable;
+    if (clang_CXXMethod_isDefaulted(cursor) != 0 || (is_deleted && kind != CXCursor_Destructor))
         return false;
     if (kind == CXCursor_Constructor)
         return clang_CXXConstructor_isCopyConstructor(cursor) != 0 ||
@@ -115,8 +117,11 @@ void rs_read_record(rs_syntax_reader *reader, rs_syntax_declaration *record, CXT
     record->is_plain = clang_isPODType(type) != 0;
     clang_Type_visitFields(type, visit_field, &at);
     clang_visitChildren(cursor, visit_member, &at);
-    /* clang shows the members of an instance, but its bases and methods in the template alone. */
-    if (record->is_instance && record->base_count == 0)
+    /* clang shows the members of an instance, but its bases and methods in the template alone: not
+     * those of an explicit specialization, which has its own. */
+    if (record->is_instance && record->base_count == 0 &&
+        clang_equalLocations(clang_getCursorLocation(cursor), clang_getCursorLocation(pattern)) !=
+            0)
         clang_visitChildren(pattern, visit_member, &at);
     if (at.bases != NULL)
         place_bases(record, at.bases);

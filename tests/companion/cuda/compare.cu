@@ -1,4 +1,4 @@
-// Runs each kernel of kernels.cu as it was written and as it was rewritten, converts with the calls of the generated
+// Runs each kernel of kernels.cu as it was written and its second form, converts with the calls of the generated
 // header, and compares all bytes. Prints times in milliseconds; the exit status is 0 when everything held.
 #include REWRITTEN_HEADER
 
@@ -10,12 +10,7 @@
 #include <cstring>
 #include <vector>
 
-namespace original {
-#include "kernels.cu"
-}
-namespace rewritten {
 #include REWRITTEN_KERNELS
-}
 
 enum { BLOCK = 256, LAUNCHES = 3 };
 
@@ -121,33 +116,28 @@ int main(int argc, char **argv)
     restride_engine *engine = nullptr;
     need(cudaFree(nullptr) == cudaSuccess, "a device");
     need(restride_engine_create_cuda(&engine, nullptr) == RESTRIDE_OK, "an engine");
+    const restride_extent extent = {n, 0};
     bool good = true;
     {
-        using original::particle;
         void *old = upload(numbers(count * sizeof(particle))), *moved_old = upload(numbers(count * sizeof(particle)));
         need(restride_advance_old_marshal(engine, moved_old, count, 0) == RESTRIDE_OK, "a conversion");
         good &= compare(
             "advance", engine, count * sizeof(particle), count, restride_advance_p_marshal,
-            [&](void *p) { original::advance<<<blocks, BLOCK>>>((particle *)p, (const particle *)old, 0.5f, n); },
+            [&](void *p) { advance<<<blocks, BLOCK>>>((particle *)p, (const particle *)old, 0.5f, n); },
             [&](void *p) {
-                rewritten::advance<<<blocks, BLOCK>>>((rewritten::particle *)p, (const rewritten::particle *)moved_old, 0.5f, n,
-                                                      count, count);
+                restride_advance_form(restride_is_full(count), restride_is_large(count, sizeof(particle)))<<<blocks, BLOCK>>>(
+                    (particle *)p, (const particle *)moved_old, 0.5f, n, extent, extent);
             });
         cudaFree(old);
         cudaFree(moved_old);
     }
     good &= compare(
-        "settle", engine, count * sizeof(original::body), count, restride_settle_b_marshal,
-        [&](void *b) { original::settle<<<blocks, BLOCK>>>((original::body *)b, n); },
-        [&](void *b) { rewritten::settle<<<blocks, BLOCK>>>((rewritten::body *)b, n, count); });
-    good &= compare(
-        "collide", engine, count * 80, count, restride_collide_cells_marshal,
-        [&](void *c) { original::collide<<<blocks, BLOCK>>>((float *)c, n); },
-        [&](void *c) { rewritten::collide<<<blocks, BLOCK>>>((float *)c, n, count); });
-    good &= compare(
-        "stream", engine, count * 76, count, restride_stream_planes_marshal,
-        [&](void *p) { original::stream<<<blocks, BLOCK>>>((float *)p, n); },
-        [&](void *p) { rewritten::stream<<<blocks, BLOCK>>>((float *)p, n, count); });
+        "settle", engine, count * sizeof(body), count, restride_settle_3_b_marshal,
+        [&](void *b) { settle_all((body *)b, n); },
+        [&](void *b) {
+            restride_settle_3_form(restride_is_full(count), restride_is_large(count, sizeof(body)))<<<blocks, BLOCK>>>((body *)b, n,
+                                                                                                                       extent);
+        });
     restride_engine_destroy(engine);
     return good ? 0 : 1;
 }

@@ -1,8 +1,5 @@
-// Kernels of CUDA C++ that tools/gpu_rewrite.sh rewrites and runs beside what they were: every kind of array that the
-// rewriter takes, in structures without padding, so that all bytes can be compared.
-
-#define MEMBERS 20
-
+// Kernels of CUDA C++ that tools/gpu_rewrite.sh rewrites and runs beside what they were, with structures without padding, so
+// that all bytes can be compared.
 struct particle {
     float x, y, z, vx, vy, vz;
     int kind;
@@ -52,7 +49,8 @@ __global__ void advance(particle *p, const particle *old, float dt, int n)
     own->kind ^= i;
 }
 
-// Vectors, arrays and members of several sizes.
+// Vectors, arrays and members of several sizes, in a template.
+template <int times>
 __global__ void settle(body *b, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -64,38 +62,12 @@ __global__ void settle(body *b, int n)
     b[i].place = place;
     for (int k = 0; k < 2; k++)
         b[i].id[k] += b[i].left - k;
-    b[i].mass *= 1.5;
+    b[i].mass *= times;
     b[i].right = (short)(b[i].left + 1);
     b[i].heat += (float)b[i].mass;
 }
 
-// An array of numbers with records of MEMBERS.
-//DL: AoS: cells[n][MEMBERS]
-__global__ void collide(float *cells, int n)
+void settle_all(body *b, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    float sum = 0;
-    for (int e = 0; e < MEMBERS; e++)
-        sum += cells[e + MEMBERS * i];
-    cells[3 + MEMBERS * i] = sum;
-    float *cell = cells + MEMBERS * i;
-    cell[7] += cell[8] * 0.5f;
-}
-
-// An array that holds each member of all records together.
-//DL: SoA: planes[19][n]
-__global__ void stream(float *planes, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    float sum = 0;
-    for (int f = 0; f < 19; f++)
-        sum += planes[f * n + i];
-    planes[i] = sum;
-    planes[18 * n + i] -= 1;
-    float *q = planes + 4 * n;
-    q[i] = sum * 2;
+    settle<3><<<(n + 255) / 256, 256>>>(b, n);
 }
