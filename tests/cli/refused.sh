@@ -74,7 +74,8 @@ if [ -n "$rewrites" ]; then
     refuses 2 'not a tile size' rewrite k.cl --tile 99999999999999999999
     expect 1 "$restride" rewrite k.cl --header ../folder
     [ ! -s "$work/out" ] || complain "the kernel is written though its header cannot be"
-    refuses 1 'cudaStream_t.*without the host' rewrite host.cu --header host.h
+    refuses 2 'host.cu is CUDA C\+\+, whose flat arrays' rewrite host.cu --record 'a: 20'
+    refuses 2 'No kernel has an argument a that' rewrite host.cu --layout 'a: f i'
     refuses 1 'broken.cu:2: ' rewrite broken.cu
     refuses 1 "undeclared identifier 'N'.*-- -DN=8" rewrite macro.cl
     expect 0 "$restride" rewrite empty
