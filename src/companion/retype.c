@@ -219,7 +219,7 @@ static void retype_parameter(rs_companion_editing *at, const rs_syntax_declarati
         return;
     }
     rs_companion_edit(at, of->range.begin, end, "%srestride_%s<%s, restride_F> ",
-                      type.is_const ? "const " : "", is_pointer ? "pointer" : "reference",
+                      type.is_const ? "const " : "", is_pointer ? "pointer" : "lvalue",
                       type.element);
     if (is_array)
         rs_companion_edit(at, of->name_range.end, of->range.end, "%s", "");
