@@ -1,7 +1,7 @@
 /*
  * What a journal keeps of a change: which stages, on which part of the file, and the header that
- * comes last. As bytes it is a list of numbers (docs/journal.md), so that it can be read by another
- * build than the one that wrote it.
+ * comes last. As bytes it is a list of numbers (lab/docs/journal.md), so that it can be read by
+ * another build than the one that wrote it.
  */
 #ifndef RS_FILE_CHANGE_H
 #define RS_FILE_CHANGE_H

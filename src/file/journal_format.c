@@ -1,4 +1,4 @@
-/* The bytes of a journal; see journal_format.h and docs/journal.md. */
+/* The bytes of a journal; see journal_format.h and lab/docs/journal.md. */
 #include "file/journal_format.h"
 #include "base/arithmetic.h"
 #include "file/sum.h"

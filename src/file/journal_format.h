@@ -1,7 +1,7 @@
 /*
- * The bytes of a journal (docs/journal.md): numbers of 64 bits with the lowest byte first, whatever
- * machine writes them and however it lays out structures. Whoever changes this, or what change.c
- * writes into the plan, raises RS_JOURNAL_VERSION; journals of other versions are refused.
+ * The bytes of a journal (lab/docs/journal.md): numbers of 64 bits with the lowest byte first,
+ * whatever machine writes them and however it lays out structures. Whoever changes this, or what
+ * change.c writes into the plan, raises RS_JOURNAL_VERSION; journals of other versions are refused.
  */
 #ifndef RS_FILE_JOURNAL_FORMAT_H
 #define RS_FILE_JOURNAL_FORMAT_H

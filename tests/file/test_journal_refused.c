@@ -279,7 +279,7 @@ static void test_damaged_stash(void **state)
     }
 }
 
-/* The bytes of a head are those of docs/journal.md on every machine. */
+/* The bytes of a head are those of lab/docs/journal.md on every machine. */
 static void test_format(void **state)
 {
     (void)state;
