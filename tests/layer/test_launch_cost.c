@@ -150,7 +150,7 @@ static void test_answer_comes_beside_launches(void **state)
 {
     (void)state;
     char command[128];
-    snprintf(command, sizeof command, "rm -r %s/restride", folder);
+    snprintf(command, sizeof command, "rm -rf %s/restride", folder);
     assert_int_equal(system(command), 0);
     write_rewriter("0.2");
     for (int thousands = 10000; thousands < 1000000; thousands *= 4) {
