@@ -141,7 +141,7 @@ def rewrite(
     layouts: the layout of an argument, by "name" or "kernel.name": {"bodies": "f i"}.
     records: the members of each record of a flat array: {"cells": "20"}.
     tile: "i/T f i%T" for all other arguments; 0: 32 where no layout is given.
-    header: also a C header for the host program.
+    header: also a header for the host program, in C, or in C++ for CUDA.
     options: the program's build options: ["-DN=8"].
 
     Raises `restride.Error` where the source cannot be read at all. What was not understood is kept and told with its

@@ -139,8 +139,8 @@ __global__ void drift(body *bodies, int n) {
     def test_rewrite(self):
         made = rs.rewrite(self.CUDA, language="cuda", header=True)
         self.assertEqual([str(one) for one in made.arguments], ['drift.bodies: transformed to "i/32 f i%32"'])
-        self.assertIn("restride_count_bodies", made.source)
-        self.assertIn("define", made.header)
+        self.assertIn("drift__asta", made.source)
+        self.assertIn("restride_drift_form", made.header)
         soa = rs.rewrite(self.CUDA, language="cuda", layouts={"bodies": "f i"})
         self.assertEqual(soa.arguments[0].layout, "f i")
         raw = "typedef struct { float x, y; } b;\n__kernel void f(__global b *a) {\n  *(__global char *)a = 1;\n}\n"
