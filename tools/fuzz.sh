@@ -43,6 +43,7 @@ fuzz invocation "${base[@]}" src/base/json.c src/syntax/arguments.c src/syntax/c
 libclang=$(find /usr/lib/llvm-*/include/clang-c -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
 if [ -n "$libclang" ]; then
     libclang=${libclang%/include/clang-c}
-    fuzz annotations "${base[@]}" src/rewrite/annotations.c src/source/query.c src/source/tree.c src/source/words.c src/syntax/headers.c -DRS_CLANG_OPENCL_HEADERS='""' -I"$libclang/include" \
+    fuzz annotations "${base[@]}" src/rewrite/annotations.c src/source/query.c src/source/tree.c src/source/words.c \
+        src/syntax/arena.c src/syntax/headers.c src/syntax/nodes.c src/syntax/clang/*.c -DRS_CLANG_OPENCL_HEADERS='""' -I"$libclang/include" \
         -L"$libclang/lib" -Wl,-rpath,"$libclang/lib" -lclang -ljansson
 fi

@@ -36,12 +36,12 @@ static json_t *describe(const restride_plan *plan)
 {
     const copy_plan *own = plan->own;
     const rs_engine_operations *operations = plan->engine->operations;
+    const size_t bytes_moved = own->from_bytes + own->to_bytes;
     return json_pack("{s:s, s:o, s:s, s:s, s:I, s:[o], s:I, s:I}", "engine", operations->name,
                      "device", operations->describe_device(plan->engine), "from", plan->from, "to",
                      plan->to, "bytes", (json_int_t)plan->bytes, "stages",
-                     operations->copy->describe(own->stage), "bytes_moved",
-                     (json_int_t)(own->from_bytes + own->to_bytes), "scratch_bytes",
-                     (json_int_t)scratch_bytes(plan));
+                     operations->copy->describe(own->stage), "bytes_moved", (json_int_t)bytes_moved,
+                     "scratch_bytes", (json_int_t)scratch_bytes(plan));
 }
 
 static void destroy(void *memory)

@@ -268,7 +268,7 @@ static void keep(uintptr_t address, const char *why)
     rs_layer *layer = rs_the_layer();
     rs_layer_lock(layer);
     const rs_cuda_buffer *buffer = rs_cuda_buffer_at(address);
-    const rs_allocation handle = buffer != NULL ? buffer->core.handle : NULL;
+    rs_allocation handle = buffer != NULL ? buffer->core.handle : NULL;
     rs_layer_unlock(layer);
     if (handle != NULL)
         rs_buffer_keep(layer, handle, why);
