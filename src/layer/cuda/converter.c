@@ -292,7 +292,7 @@ static restride_status run_plan(cuda_converter *converter, const restride_plan *
 {
     rs_cuda_engine *engine = (rs_cuda_engine *)converter->engine;
     pthread_mutex_lock(&converter->mutex);
-    const rs_cuda_stream own = engine->stream;
+    rs_cuda_stream own = engine->stream;
     engine->stream = queue->stream;
     const restride_status status = rs_plan_run(plan, buffer, NULL, has_begun);
     engine->stream = own;

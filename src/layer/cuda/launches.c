@@ -187,7 +187,7 @@ static bool fall_back(rs_command *command, rs_choice *choice, rs_word error) RS_
 /* See opencl/launches.c: with the lock, which is released while something is waited for. */
 static void choose(const launching *l, rs_choice *choice, rs_cuda_queue *queue) RS_LOCKED
 {
-    const rs_cuda_function handle = handle_of(l);
+    rs_cuda_function handle = handle_of(l);
     const double longest = 30;
     double end = 0;
     bool is_in_time = true;
