@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""host_goals.py [--build BUILD] [--threads N] [--repeat N] [--large N] [--again N] [--rows TEXT] [-- WRAP...]
+"""host_goals.py [--build BUILD] [--threads N] [--repeat N] [--large N] [--again N] [--rows TEXT] [--small-pages] [-- WRAP...]
 
 Measures every line of the goals for in-place transposition on the host and prints a table: the ratio to a copy of the same
-bytes by the same threads in the same run, beside the goal. --repeat is the number of runs of each number (the median counts),
+bytes by the same threads in the same run, beside the goal. The time of making the plan counts as part of each run. With
+--small-pages neither side asks for huge pages. --repeat is the number of runs of each number (the median counts),
 --large the same for matrices above 400 MB, --rows takes the lines whose name contains TEXT. --again measures a line that
 missed its goal up to N times more, and prints every measurement. WRAP is put in front of each command (for example taskset
 -c 2,4). Wisdom is not used.
@@ -32,6 +33,12 @@ LINES = [
     ("element sizes", SMALL, "u16", 0.25),
     ("element sizes", SMALL, "c128", 0.45),
     ("element sizes", SMALL, "12", 0.35),
+    ("last factor", "24000x4500,6272x2116", "f32", 0.42),
+    ("last factor", "4500x24000,6x15000000", "f64", 0.42),
+    ("last factor", "4096x8192", "c128", 0.45),
+    ("last factor", "20000x30000,30000x20000," + SMALL, "u8", 0.42),
+    ("last factor", PAPER, "f32", 0.45),
+    ("last factor", PAPER, "u16", 0.42),
 ]
 ASTA_BYTES = 52_000_000
 ASTA_WORDS = (3, 5, 8, 16, 19, 20, 32, 64)
@@ -44,11 +51,16 @@ def bench(options, shape, kind, repeat, batch=1):
     """One result of `restride bench transpose`."""
     command = options.wrap + [f"{options.build}/bin/restride", "bench", "transpose", "--json", "--shape", shape, "--type", kind,
                               "--repeat", str(repeat), "--batch", str(batch)]
+    if options.small_pages:
+        command += ["--small-pages"]
     if options.threads:
         command += ["--threads", str(options.threads)]
     environment = dict(os.environ, RESTRIDE_WISDOM="")
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
-    return json.loads(output)["results"][0]
+    result = json.loads(output)["results"][0]
+    copy_seconds = result["ratio"] * result["seconds"]
+    result["ratio"] = copy_seconds / (result["seconds"] + result["plan_seconds"])
+    return result
 
 
 def row_of(result, goal, name):
@@ -104,6 +116,7 @@ def main():
     parser.add_argument("--large", type=int, default=5)
     parser.add_argument("--again", type=int, default=0)
     parser.add_argument("--rows", default="")
+    parser.add_argument("--small-pages", action="store_true")
     parser.add_argument("wrap", nargs="*")
     runs = measure(parser.parse_args())
     missed = runs.count(0)

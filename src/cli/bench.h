@@ -25,7 +25,8 @@ int rs_bench_transfer(int argc, char **argv);
 
 /* ---- in host memory ---- */
 
-/* Arrays lie in huge pages, and times are beside a memcpy of the same bytes on the same threads. */
+/* Arrays lie in huge pages unless it is asked for small ones; times are beside a memcpy of the same
+ * bytes on the same threads. */
 enum { RS_BENCH_MOST_THREADS = 256 };
 
 /* All processors, up to the most threads of a copy. */
@@ -34,13 +35,17 @@ size_t rs_bench_all_threads(void);
 /* Ends a line with the names of a plan's stages. */
 void rs_bench_print_stages(const json_t *plan);
 
-/* Memory that asks for huge pages; the caller frees it. */
-restride_status rs_bench_allocate(unsigned char **memory, size_t bytes);
+/* The pages that memory asks the system for. */
+typedef enum { RS_BENCH_HUGE_PAGES, RS_BENCH_SMALL_PAGES } rs_bench_pages;
 
-/* Medians of `repeat` runs of the plan on `bytes` bytes and of as many copies, in turns. A plan may
- * run on what it made before, which takes the same time. */
+/* The caller frees the memory. */
+restride_status rs_bench_allocate(unsigned char **memory, size_t bytes, rs_bench_pages pages);
+
+/* Medians of `repeat` runs of the plan on `bytes` bytes and of as many copies to other memory with
+ * such pages, in turns. A plan may run on what it made before, which takes the same time. */
 restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, size_t bytes,
-                                   size_t threads, size_t repeat, rs_bench_times *times);
+                                   rs_bench_pages pages, size_t threads, size_t repeat,
+                                   rs_bench_times *times);
 
 /* Seconds until a cache line that one thread wrote is another's, the least of several groups of
  * turns; 0 when no second thread can be started. It tells where the threads run: processors that

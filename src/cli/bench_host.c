@@ -21,15 +21,16 @@ size_t rs_bench_all_threads(void)
     return threads < RS_BENCH_MOST_THREADS ? threads : RS_BENCH_MOST_THREADS;
 }
 
-restride_status rs_bench_allocate(unsigned char **memory, size_t bytes)
+restride_status rs_bench_allocate(unsigned char **memory, size_t bytes, rs_bench_pages pages)
 {
-    void *pages = NULL;
+    void *begin = NULL;
     size_t whole;
     if (!rs_size_round_up(bytes, PAGE_BYTES, &whole) ||
-        posix_memalign(&pages, PAGE_BYTES, whole) != 0)
+        posix_memalign(&begin, PAGE_BYTES, whole) != 0)
         return rs_fail_memory("the array and its copy");
-    madvise(pages, whole, MADV_HUGEPAGE); /* a refusal costs speed alone */
-    *memory = pages;
+    /* a refusal costs speed alone */
+    madvise(begin, whole, pages == RS_BENCH_HUGE_PAGES ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    *memory = begin;
     return RESTRIDE_OK;
 }
 
@@ -91,10 +92,11 @@ static restride_status time_in_turns(restride_plan *plan, unsigned char *array, 
 }
 
 restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, size_t bytes,
-                                   size_t threads, size_t repeat, rs_bench_times *times)
+                                   rs_bench_pages pages, size_t threads, size_t repeat,
+                                   rs_bench_times *times)
 {
     unsigned char *copy = NULL;
-    restride_status status = rs_bench_allocate(&copy, bytes);
+    restride_status status = rs_bench_allocate(&copy, bytes, pages);
     if (status != RESTRIDE_OK)
         return status;
     double *seconds = calloc(2 * repeat, sizeof *seconds);

@@ -138,7 +138,7 @@ static restride_status time_plan(bench_result *result, const bench_options *opti
                                  restride_plan *plan)
 {
     unsigned char *tensor = NULL;
-    restride_status status = rs_bench_allocate(&tensor, result->bytes);
+    restride_status status = rs_bench_allocate(&tensor, result->bytes, RS_BENCH_HUGE_PAGES);
     if (status != RESTRIDE_OK)
         return status;
     rs_bench_fill(tensor, result->elements, options->type.bytes);
@@ -146,8 +146,8 @@ static restride_status time_plan(bench_result *result, const bench_options *opti
     if (status == RESTRIDE_OK)
         status = verify(tensor, result, options);
     if (status == RESTRIDE_OK)
-        status = rs_bench_time_host(plan, tensor, result->bytes, options->on.threads,
-                                    options->on.repeat, &result->times);
+        status = rs_bench_time_host(plan, tensor, result->bytes, RS_BENCH_HUGE_PAGES,
+                                    options->on.threads, options->on.repeat, &result->times);
     free(tensor);
     return status;
 }

@@ -72,7 +72,7 @@ static restride_status allocate(const laboratory *lab, shape *s)
     if (lab->transfer != NULL)
         return lab->transfer->operations->allocate(lab->transfer, s->bytes, &s->array);
     unsigned char *array;
-    restride_status status = rs_bench_allocate(&array, s->bytes);
+    restride_status status = rs_bench_allocate(&array, s->bytes, RS_BENCH_HUGE_PAGES);
     if (status == RESTRIDE_OK)
         s->array = memset(array, 0, s->bytes); /* pages that are there */
     return status;

@@ -21,7 +21,13 @@ typedef struct {
     rs_cli_type type;
     size_t batch;
     const char *method; /* NULL: the planner's choice */
+    bool small_pages;
 } bench_options;
+
+static rs_bench_pages pages_of(const bench_options *options)
+{
+    return options->small_pages ? RS_BENCH_SMALL_PAGES : RS_BENCH_HUGE_PAGES;
+}
 
 /* ---- options ---- */
 
@@ -43,6 +49,7 @@ static int read_options(int argc, char **argv, bench_options *options)
         {RS_CLI_COUNT("repeat", bench_options, on.repeat, 1, MOST_REPEAT)},
         {RS_CLI_COUNT("batch", bench_options, batch, 1, SIZE_MAX - 1)},
         {RS_CLI_TEXT("method", bench_options, method)},
+        {RS_CLI_FLAG("small-pages", bench_options, small_pages)},
         {RS_CLI_FLAG("json", bench_options, on.json)},
         {0},
     };
@@ -85,8 +92,8 @@ static restride_status time_on_host(bench_result *result, const bench_options *o
     if (options->on.threads > 1)
         result->handover_seconds[0] = rs_bench_handover();
     if (status == RESTRIDE_OK)
-        status = rs_bench_time_host(plan, matrix, result->bytes, options->on.threads,
-                                    options->on.repeat, &times);
+        status = rs_bench_time_host(plan, matrix, result->bytes, pages_of(options),
+                                    options->on.threads, options->on.repeat, &times);
     if (options->on.threads > 1)
         result->handover_seconds[1] = rs_bench_handover();
     result->seconds = times.seconds;
@@ -150,7 +157,7 @@ static restride_status measure(bench_result *result, const bench_options *option
     result->bytes = result->rows * result->cols * options->type.bytes * options->batch;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
     result->plan = rs_bench_describe(plan);
-    status = rs_bench_allocate(&matrix, result->bytes);
+    status = rs_bench_allocate(&matrix, result->bytes, pages_of(options));
     if (status == RESTRIDE_OK && strcmp(options->on.engine, "host") == 0)
         status = time_on_host(result, options, plan, matrix);
     else if (status == RESTRIDE_OK)

@@ -24,6 +24,7 @@ says out 'transpose .*copy'
 expect 2 "$restride" bench abacus
 expect 0 "$restride" bench transpose --help
 says out '^usage: restride bench transpose'
+expect 0 "$restride" bench transpose --shape 640x480 --repeat 1 --small-pages --json
 expect 2 "$restride" bench transpose
 says err 'Which shape'
 expect 2 "$restride" bench transpose --shape 640
