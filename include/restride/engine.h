@@ -21,8 +21,13 @@ extern "C" {
 
 typedef struct restride_engine restride_engine;
 
-/* Creates an engine for host memory with up to `threads` threads, the calling one included. 0: as
- * many as there are processors; at most 256. It starts the others for each run and keeps none. */
+/*
+ * Creates an engine for host memory with up to `threads` threads, the calling one included. 0: as
+ * many as there are processors; at most 256. The others start with the first run that wants them
+ * and sleep between runs, until the process ends or the library is unloaded. Callers at the same
+ * time have threads of their own. They take no signals, run on the processors of their caller, and
+ * start anew in a child after fork().
+ */
 RESTRIDE_API restride_status restride_engine_create_host(restride_engine **engine, int threads);
 
 /*

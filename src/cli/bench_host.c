@@ -4,8 +4,8 @@
 #include "base/arithmetic.h"
 #include "base/json.h"
 #include "console/progress.h"
+#include "engine/host/team.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,33 +46,23 @@ typedef struct {
     unsigned char *target;
     const unsigned char *source;
     size_t bytes;
-} copy_part;
+} copy_task;
 
-static void *copy_one(void *argument)
+static void copy_share(void *context, const rs_host_member *member)
 {
-    const copy_part *part = argument;
-    memcpy(part->target, part->source, part->bytes);
-    return NULL;
+    const copy_task *task = context;
+    size_t begin;
+    size_t end;
+    rs_host_team_share(member, task->bytes, &begin, &end);
+    memcpy(task->target + begin, task->source + begin, end - begin);
 }
 
-/* A memcpy in equal parts; a thread that cannot be started leaves its part to the caller. */
+/* A memcpy in equal parts, by threads that are kept between runs like those of the engine. */
 static void copy_all(unsigned char *target, const unsigned char *source, size_t bytes,
                      size_t threads)
 {
-    copy_part parts[RS_BENCH_MOST_THREADS];
-    pthread_t started[RS_BENCH_MOST_THREADS];
-    bool running[RS_BENCH_MOST_THREADS] = {false};
-    for (size_t i = threads; i-- > 0;) {
-        size_t begin = bytes / threads * i;
-        size_t end = i + 1 == threads ? bytes : bytes / threads * (i + 1);
-        parts[i] = (copy_part){target + begin, source + begin, end - begin};
-        running[i] = i > 0 && pthread_create(&started[i], NULL, copy_one, &parts[i]) == 0;
-        if (!running[i])
-            copy_one(&parts[i]);
-    }
-    for (size_t i = 1; i < threads; i++)
-        if (running[i])
-            pthread_join(started[i], NULL);
+    copy_task task = {target, source, bytes};
+    rs_host_team_run(threads, copy_share, &task);
 }
 
 static restride_status time_in_turns(restride_plan *plan, unsigned char *array, unsigned char *copy,

@@ -1,7 +1,7 @@
 /*
  * One plan run by several threads on buffers of their own, with engines of 1 to 8 threads, and
- * plans made at the same time on one engine: what ThreadSanitizer is to see. Each run starts its
- * own team.
+ * plans made at the same time on one engine: what ThreadSanitizer is to see. Each run has a
+ * team of its own.
  */
 #include "cmocka_all.h"
 #include "host_engine.h"

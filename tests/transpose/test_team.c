@@ -1,10 +1,16 @@
 /* Loops of a team of threads: every item once, nobody idle while another has items left, and the
- * same items for the same member when all go on alike. */
+ * same items for the same member when all go on alike. Its threads sleep between runs, belong to
+ * one caller at a time, follow it to its processors, and are new in a child. */
 #include "cmocka_all.h"
 #include "engine/host/team.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef struct {
     size_t items;
@@ -119,12 +125,129 @@ static void a_member_begins_with_its_own_share(void **state)
     assert_false(wrong);
 }
 
+/* ---- threads between runs ---- */
+
+enum { MEMBERS = 4 };
+
+typedef struct {
+    pthread_t threads[MEMBERS];
+    cpu_set_t processors[MEMBERS];
+    atomic_size_t signals; /* members that a signal may reach */
+    size_t count;
+} seen;
+
+static void look(void *context, const rs_host_member *member)
+{
+    seen *s = context;
+    sigset_t blocked;
+    s->threads[member->index] = pthread_self();
+    sched_getaffinity(0, sizeof s->processors[0], &s->processors[member->index]);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    if (!sigismember(&blocked, SIGINT))
+        atomic_fetch_add(&s->signals, 1);
+    if (member->index == 0)
+        s->count = member->count;
+    rs_host_team_wait(member);
+}
+
+static void members_keep_their_threads(void **state)
+{
+    (void)state;
+    seen first = {.count = 0};
+    rs_host_team_run(MEMBERS, look, &first);
+    for (size_t run = 0; run < 100; run++) {
+        seen again = {.count = 0};
+        rs_host_team_run(MEMBERS - run % 2, look, &again);
+        for (size_t i = 0; i < again.count; i++)
+            assert_true(pthread_equal(first.threads[i], again.threads[i]));
+        assert_int_equal(again.signals, 1); /* the caller */
+    }
+}
+
+static void members_run_where_their_caller_may(void **state)
+{
+    (void)state;
+    cpu_set_t before;
+    cpu_set_t one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (size_t i = 0; CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &before))
+            CPU_SET(i, &one);
+    for (int run = 0; run < 4; run++) {
+        cpu_set_t *wanted = run % 2 == 0 ? &one : &before;
+        seen s = {.count = 0};
+        sched_setaffinity(0, sizeof *wanted, wanted);
+        rs_host_team_run(MEMBERS, look, &s);
+        for (size_t i = 0; i < s.count; i++)
+            assert_true(CPU_EQUAL(&s.processors[i], wanted));
+    }
+}
+
+/* Each run sees all of its members, whatever other threads run meanwhile. */
+static void *run_many(void *context)
+{
+    atomic_bool *wrong = context;
+    for (size_t run = 0; run < 200; run++) {
+        atomic_uchar taken[1000] = {0};
+        counted c = {1000, 3, 2, taken, false};
+        rs_host_team_run(2 + run % 3, count_items, &c);
+        for (size_t i = 0; i < 1000; i++)
+            if (taken[i] != c.rounds)
+                atomic_store(wrong, true);
+        if (c.wrong)
+            atomic_store(wrong, true);
+    }
+    return NULL;
+}
+
+static void callers_at_once_have_teams_of_their_own(void **state)
+{
+    (void)state;
+    enum { CALLERS = 6 };
+    pthread_t callers[CALLERS];
+    atomic_bool wrong = false;
+    for (size_t i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&callers[i], NULL, run_many, &wrong), 0);
+    for (size_t i = 0; i < CALLERS; i++)
+        pthread_join(callers[i], NULL);
+    assert_false(wrong);
+}
+
+/* Of the parent's threads none is in the child; without new ones it would wait for ever. */
+static void a_child_starts_threads_of_its_own(void **state)
+{
+    (void)state;
+    atomic_bool wrong = false;
+    for (int run = 0; run < 20; run++) {
+        run_many(&wrong);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(60);
+            run_many(&wrong);
+            exit(wrong);
+        }
+        int status = 1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        run_many(&wrong);
+    }
+    assert_false(wrong);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_taken_once),
         cmocka_unit_test(what_a_slow_member_has_left_is_taken),
         cmocka_unit_test(a_member_begins_with_its_own_share),
+        cmocka_unit_test(members_keep_their_threads),
+        cmocka_unit_test(members_run_where_their_caller_may),
+        cmocka_unit_test(callers_at_once_have_teams_of_their_own),
+#ifndef __SANITIZE_THREAD__ /* it allows no thread in a child of several threads */
+        cmocka_unit_test(a_child_starts_threads_of_its_own),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

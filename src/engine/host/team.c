@@ -1,11 +1,12 @@
 /* A team of threads; see team.h. */
 #include "engine/host/team.h"
 
-#include <pthread.h>
+#include "engine/host/crew.h"
+
 #include <stdalign.h>
 #include <stdatomic.h>
 
-enum { MOST_THREADS = 256, LINE_BYTES = 64 };
+enum { LINE_BYTES = 64 };
 
 /* Items taken of one member's share. Alone in its line: others read it only when they have no more
  * of their own. */
@@ -14,80 +15,52 @@ typedef struct {
 } cursor;
 
 struct rs_host_team {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    size_t count; /* members; 0 until all that can be started are */
-    size_t waiting;
-    size_t round; /* of the barrier */
+    rs_host_crew *crew; /* NULL: the caller is alone */
+    size_t count;
+    atomic_size_t arrived; /* at the barrier */
     void (*work)(void *context, const rs_host_member *member);
     void *context;
     cursor *cursors; /* one a member */
 };
 
-typedef struct {
-    rs_host_team *team;
-    size_t index;
-} place;
-
-static void *enter(void *argument)
+static void enter(void *context, size_t index)
 {
-    const place *own = argument;
-    rs_host_team *team = own->team;
-    pthread_mutex_lock(&team->lock);
-    while (team->count == 0)
-        pthread_cond_wait(&team->changed, &team->lock);
-    const rs_host_member member = {team, own->index, team->count};
-    pthread_mutex_unlock(&team->lock);
+    rs_host_team *team = context;
+    const rs_host_member member = {team, index, team->count};
     team->work(team->context, &member);
-    return NULL;
 }
 
 void rs_host_team_run(size_t threads, void (*work)(void *context, const rs_host_member *member),
                       void *context)
 {
-    if (threads > MOST_THREADS)
-        threads = MOST_THREADS;
-    cursor cursors[MOST_THREADS];
-    for (size_t i = 0; i < threads; i++)
+    cursor cursors[RS_HOST_MOST_MEMBERS];
+    rs_host_team team = {.count = 1, .work = work, .context = context, .cursors = cursors};
+    if (threads > 1)
+        team.crew = rs_host_crew_take(threads, &team.count);
+    atomic_init(&team.arrived, 0);
+    for (size_t i = 0; i < team.count; i++)
         atomic_init(&cursors[i].taken, 0);
-    rs_host_team team = {
-        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, work, context, cursors};
-    pthread_t started[MOST_THREADS];
-    place places[MOST_THREADS];
-    size_t count = 1;
-    while (count < threads) {
-        places[count] = (place){&team, count};
-        if (pthread_create(&started[count], NULL, enter, &places[count]) != 0)
-            break;
-        count++;
-    }
-    pthread_mutex_lock(&team.lock);
-    team.count = count;
-    pthread_cond_broadcast(&team.changed);
-    pthread_mutex_unlock(&team.lock);
-    const rs_host_member caller = {&team, 0, count};
-    work(context, &caller);
-    for (size_t i = 1; i < count; i++)
-        pthread_join(started[i], NULL);
-    pthread_cond_destroy(&team.changed);
-    pthread_mutex_destroy(&team.lock);
+    if (team.crew != NULL)
+        rs_host_crew_begin(team.crew, enter, &team);
+    enter(&team, 0);
+    if (team.crew != NULL)
+        rs_host_crew_end(team.crew);
 }
 
+/* The last one calls the others. */
 void rs_host_team_wait(const rs_host_member *member)
 {
     rs_host_team *team = member->team;
     if (member->count == 1)
         return;
-    pthread_mutex_lock(&team->lock);
-    size_t round = team->round;
-    if (++team->waiting == team->count) {
-        team->waiting = 0;
-        team->round++;
-        pthread_cond_broadcast(&team->changed);
+    if (atomic_fetch_add(&team->arrived, 1) + 1 < team->count) {
+        rs_host_crew_sleep(team->crew, member->index);
+        return;
     }
-    while (team->round == round)
-        pthread_cond_wait(&team->changed, &team->lock);
-    pthread_mutex_unlock(&team->lock);
+    atomic_store(&team->arrived, 0);
+    for (size_t i = 0; i < team->count; i++)
+        if (i != member->index)
+            rs_host_crew_call(team->crew, i);
 }
 
 static void share_of(size_t index, size_t count, size_t items, size_t *begin, size_t *end)

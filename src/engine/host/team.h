@@ -3,7 +3,7 @@
  *
  * POSIX threads and not OpenMP: a run-time that ends the process when a thread cannot be started
  * has no place in a library, and ThreadSanitizer can follow these barriers. A team that cannot get
- * all of its threads works with those it got.
+ * all of its threads works with those it got. They sleep between teams (crew.h).
  */
 #ifndef RS_ENGINE_HOST_TEAM_H
 #define RS_ENGINE_HOST_TEAM_H
