@@ -319,6 +319,7 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
         !decision.rewritten && !choice->is_trial && !choice->known->is_being_built;
     choice->known->settled_demand = decision.demand;
     kernel->facts->known = choice->known;
+    rs_report_count_decision(kernel->facts, decision.reason);
     if (!decision.rewritten)
         rs_report_hold(kernel->facts, kernel->targets[0].index, decision.reason);
     return decision.rewritten;

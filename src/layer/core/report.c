@@ -78,6 +78,24 @@ static rs_kernel_facts *facts_to_join(rs_layer *layer, const rs_kernel_facts *jo
     return others;
 }
 
+static void add_decisions(rs_kernel_facts *facts, const char *reason, size_t count)
+{
+    for (size_t i = 0; i < RS_MOST_REASONS; i++) {
+        rs_decision_count *decision = &facts->decisions[i];
+        if (decision->reason == NULL)
+            decision->reason = reason;
+        if (decision->reason == reason) {
+            decision->count += count;
+            return;
+        }
+    }
+}
+
+void rs_report_count_decision(rs_kernel_facts *facts, const char *reason)
+{
+    add_decisions(facts, reason, 1);
+}
+
 static void join(rs_layer *layer, rs_kernel_facts *facts, rs_kernel_facts *joining) RS_LOCKED
 {
     facts->launches += joining->launches;
@@ -86,6 +104,8 @@ static void join(rs_layer *layer, rs_kernel_facts *facts, rs_kernel_facts *joini
     facts->timed_transformed += joining->timed_transformed;
     facts->seconds += joining->seconds;
     facts->transformed_seconds += joining->transformed_seconds;
+    for (size_t i = 0; i < RS_MOST_REASONS && joining->decisions[i].reason != NULL; i++)
+        add_decisions(facts, joining->decisions[i].reason, joining->decisions[i].count);
     rs_timing_move(layer, joining, facts);
     free(joining->name);
     free(joining->held_reason);
@@ -142,6 +162,15 @@ void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason)
         return;
     free(facts->held_reason);
     facts->held_reason = strdup(reason);
+}
+
+static json_t *describe_decisions(const rs_kernel_facts *facts)
+{
+    json_t *decisions = json_object();
+    for (size_t i = 0; i < RS_MOST_REASONS && facts->decisions[i].reason != NULL; i++)
+        json_object_set_new(decisions, facts->decisions[i].reason,
+                            json_integer((json_int_t)facts->decisions[i].count));
+    return decisions;
 }
 
 void rs_report_release_hold(rs_kernel_facts *facts, const char *reason)
@@ -309,6 +338,7 @@ void rs_report_forget(rs_layer *layer)
         facts->launches = facts->transformed_launches = 0;
         facts->timed_launches = facts->timed_transformed = 0;
         facts->seconds = facts->transformed_seconds = 0;
+        memset(facts->decisions, 0, sizeof facts->decisions);
         facts->is_inherited = true;
     }
     json_decref(layer->report.notes);
@@ -331,6 +361,8 @@ static json_t *describe_kernel(const rs_kernel_facts *facts, bool at_end)
         json_object_set_new(kernel, "held_reason", rs_json_string(reason));
     if (facts->known != NULL && facts->known->reason != NULL)
         json_object_set_new(kernel, "policy", describe_policy(facts->known));
+    if (facts->decisions[0].reason != NULL)
+        json_object_set_new(kernel, "decisions", describe_decisions(facts));
     return kernel;
 }
 

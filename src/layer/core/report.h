@@ -19,6 +19,9 @@ void rs_report_release_program(const rs_program *program) RS_LOCKED;
  * it. The facts may be NULL. */
 void rs_report_hold(rs_kernel_facts *facts, size_t argument, const char *reason) RS_LOCKED;
 
+/* Counts what policy auto decided, by its reason: a string that lives as long as the facts. */
+void rs_report_count_decision(rs_kernel_facts *facts, const char *reason) RS_LOCKED;
+
 /* That reason does not hold any more. */
 void rs_report_release_hold(rs_kernel_facts *facts, const char *reason) RS_LOCKED;
 

@@ -116,6 +116,13 @@ typedef struct {
     bool host_may_access; /* in every way, so a part of the parent may stand in for it */
 } rs_view;
 
+/* How often policy auto has decided for this reason. */
+enum { RS_MOST_REASONS = 16 };
+typedef struct {
+    const char *reason; /* NULL: none, and none behind it */
+    size_t count;
+} rs_decision_count;
+
 /* What the report says of one kernel. Owned by the report, which outlives the program's objects. */
 typedef struct rs_kernel_facts {
     char *name;
@@ -128,7 +135,8 @@ typedef struct rs_kernel_facts {
     double seconds;
     double transformed_seconds;    /* of them, in the rewritten form */
     struct rs_known_kernel *known; /* what policy auto chose by, or NULL */
-    json_t *arguments;             /* array, as in the report */
+    rs_decision_count decisions[RS_MOST_REASONS];
+    json_t *arguments;    /* array, as in the report */
     char *held_reason;    /* why the last such launch used the program's own kernel, or NULL */
     size_t held_argument; /* whose buffer was the reason */
     unsigned forms_run;   /* bits: the program's own form, and each rs_form, has been launched */

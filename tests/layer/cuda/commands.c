@@ -61,6 +61,18 @@ void command_finish(command_id id)
     over++;
 }
 
+static double now;
+
+double device_time(void)
+{
+    return now;
+}
+
+void device_take(double microseconds)
+{
+    now += microseconds;
+}
+
 static void drop_all(void)
 {
     for (size_t i = 0; i < count; i++) {

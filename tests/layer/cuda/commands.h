@@ -1,7 +1,8 @@
 /*
  * Commands of a made-up device: each knows which others it comes behind, and runs as late as it may
  * or at some random time before. So a program, or a layer, that relies on an order that nobody has
- * asked for gets other results.
+ * asked for gets other results. They take the times that they say (device_take()), of no clock but
+ * the device's own.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -28,6 +29,10 @@ bool command_is_over(command_id id);
 void command_finish(command_id id); /* and all that it comes behind */
 void command_finish_all(void);
 void command_finish_some(void); /* perhaps */
+
+/* The device's clock, in microseconds: what its commands have taken. */
+double device_time(void);
+void device_take(double microseconds);
 
 /* The next command of the stream comes behind another. */
 void command_await(made_up_stream *stream, command_id id);

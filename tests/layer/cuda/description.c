@@ -20,7 +20,7 @@ NOTE(KERNEL("move", 3, "true", "3.0", OF_PARTICLE(0, "a", 3)) "," KERNEL(
         2, "c", "mixed *", 6,
         MIXED)) "," KERNEL("fold", 3, "true", "3.0",
                            OF_PARTICLE(0, "a",
-                                       3)) "," KERNEL("inside", 3, "true", "3.0",
+                                       3)) "," KERNEL("inside", 3, "true", "1.0",
                                                       OF_PARTICLE(0, "a",
                                                                   3)) "," KERNEL("open_ended", 2,
                                                                                  "false", "3.0",

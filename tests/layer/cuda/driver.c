@@ -203,16 +203,14 @@ EXPORT result cuStreamQuery(uintptr_t stream)
 
 typedef struct {
     command_id id;
-    uint64_t time; /* commands that had run */
+    double time; /* device_time() then */
 } event;
-
-static uint64_t run_count;
 
 static void note_time(void *data)
 {
     event *e;
     memcpy(&e, data, sizeof e);
-    e->time = ++run_count;
+    e->time = device_time();
 }
 
 EXPORT result cuEventCreate(event **made, unsigned flags)
@@ -275,7 +273,7 @@ EXPORT result cuEventDestroy_v2(event *e)
 EXPORT result cuEventElapsedTime(float *milliseconds, const event *first, const event *last)
 {
     BEGIN;
-    *milliseconds = (float)(last->time - first->time) * 0.001f;
+    *milliseconds = (float)((last->time - first->time) * 0.001);
     return leave(command_is_over(first->id) && command_is_over(last->id) ? SUCCESS : NOT_READY);
 }
 

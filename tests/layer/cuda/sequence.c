@@ -1,0 +1,534 @@
+/* See sequence.h. */
+#include "sequence.h"
+
+#include "calls.h"
+#include "kernels.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool by_thread, calls_unknown;
+static _Thread_local bool is_captured;
+_Thread_local unsigned long launches;
+
+enum { MOST_ARRAYS = 6, STREAMS = 4, MOST_COUNT = 100 };
+typedef enum { PARTICLES, MIXED, FLOATS, TYPES } type;
+static const size_t record_bytes[TYPES] = {sizeof(particle), sizeof(mixed), sizeof(float)};
+
+typedef struct {
+    type type;
+    pointer address; /* 0: it is not there */
+    size_t count;
+    bool is_part;        /* of the allocation before it in the list */
+    void *written;       /* an event behind the last writing, or NULL */
+    void *read[STREAMS]; /* and behind the readings of each stream since */
+    int writer;          /* stream */
+} array;
+
+static _Thread_local uint64_t state;
+_Thread_local uint64_t sum;
+static _Thread_local array arrays[MOST_ARRAYS];
+static _Thread_local pointer streams[STREAMS]; /* the first is a default stream */
+static void *kernels[8];
+enum { MOVE, MIX, FOLD, INSIDE, OPEN, SCALE, REACH, KERNELS };
+static const char *const names[KERNELS] = {"move",       "mix",   "fold", "inside",
+                                           "open_ended", "scale", "reach"};
+
+static unsigned below(unsigned limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)((state >> 11) % limit);
+}
+
+static void add(const void *bytes, size_t count)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < count; i++)
+        sum = (sum ^ b[i]) * 1099511628211u;
+}
+
+static size_t bytes_of(const array *a)
+{
+    return a->count * record_bytes[a->type];
+}
+
+/* Not every number survives arithmetic that is summed byte by byte: these do. */
+static void fill(void *content, type t, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (t == PARTICLES) {
+            particle *p = (particle *)content + i;
+            *p = (particle){(float)below(9),
+                            (float)below(9),
+                            (float)below(9),
+                            (int)below(1000),
+                            {(float)below(5), (float)below(5), 1, 2}};
+        } else if (t == MIXED) {
+            mixed *m = (mixed *)content + i;
+            *m = (mixed){below(100), (float)below(100), {(unsigned char)below(256), 1, 2, 3}};
+        } else {
+            ((float *)content)[i] = (float)below(100);
+        }
+}
+
+static void drop(void **event)
+{
+    if (*event != NULL)
+        CHECK(cuEventDestroy_v2(*event));
+    *event = NULL;
+}
+
+static void forget(array *a)
+{
+    drop(&a->written);
+    for (int i = 0; i < STREAMS; i++)
+        drop(&a->read[i]);
+}
+
+/* Lets the stream come behind what the array needs. */
+static void order(array *a, int stream, bool writes)
+{
+    if (a->written != NULL && a->writer != stream)
+        CHECK(cu.cuStreamWaitEvent(streams[stream], a->written, 0));
+    for (int i = 0; writes && i < STREAMS; i++)
+        if (a->read[i] != NULL && i != stream)
+            CHECK(cu.cuStreamWaitEvent(streams[stream], a->read[i], 0));
+}
+
+static void note(array *a, int stream, bool writes)
+{
+    void **event = writes ? &a->written : &a->read[stream];
+    if (writes)
+        forget(a);
+    if (*event == NULL)
+        CHECK(cuEventCreate(event, 2));
+    CHECK(cu.cuEventRecord(*event, streams[stream]));
+    if (writes)
+        a->writer = stream;
+}
+
+/* A piece of an allocation, as allocators of programs hand it out. */
+static array *whole_of(array *a)
+{
+    return a->is_part ? a - 1 : a;
+}
+
+static array *pick(type t)
+{
+    array *found = NULL;
+    unsigned seen = 0;
+    for (int i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i].address != 0 && (t == TYPES || arrays[i].type == t) && below(++seen) == 0)
+            found = &arrays[i];
+    return found;
+}
+
+static void upload(array *a, int stream, size_t first, size_t count)
+{
+    char content[MOST_COUNT * sizeof(particle)];
+    const size_t record = record_bytes[a->type];
+    fill(content, a->type, count);
+    order(a, stream, true);
+    if (stream == 0 && below(2) == 0)
+        CHECK(cu.cuMemcpyHtoD_v2(a->address + first * record, content, count * record));
+    else
+        CHECK(cu.cuMemcpyHtoDAsync_v2(a->address + first * record, content, count * record,
+                                      streams[stream]));
+    note(a, stream, true);
+}
+
+static void make(void)
+{
+    for (int i = 0; i < MOST_ARRAYS; i++) {
+        array *a = &arrays[i];
+        if (a->address != 0)
+            continue;
+        *a = (array){.type = (type)below(TYPES), .count = 1 + below(MOST_COUNT)};
+        if (below(4) == 0)
+            a->count = 32 * (1 + below(3));
+        const int stream = (int)below(STREAMS);
+        const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 && below(4) == 0;
+        const size_t bytes = bytes_of(a) * (has_part ? 2 : 1);
+        if (below(2) == 0)
+            CHECK(cu.cuMemAlloc_v2(&a->address, bytes));
+        else
+            CHECK(cu.cuMemAllocAsync(&a->address, bytes, streams[stream]));
+        upload(a, stream, 0, a->count);
+        if (has_part) {
+            arrays[i + 1] = (array){.type = a->type,
+                                    .count = a->count,
+                                    .address = a->address + bytes_of(a),
+                                    .is_part = true};
+            order(a, stream, false);
+            upload(&arrays[i + 1], stream, 0, a->count);
+        }
+        return;
+    }
+}
+
+static bool has_part(const array *a)
+{
+    return a + 1 < arrays + MOST_ARRAYS && a[1].address != 0 && a[1].is_part;
+}
+
+static void end(array *a, bool at_once)
+{
+    const int stream = (int)below(STREAMS);
+    if (a == NULL || a->is_part)
+        return;
+    const bool both = has_part(a);
+    order(a, stream, true);
+    if (both)
+        order(a + 1, stream, true);
+    if (at_once || below(2) == 0)
+        CHECK(cu.cuMemFree_v2(a->address));
+    else
+        CHECK(cu.cuMemFreeAsync(a->address, streams[stream]));
+    forget(a);
+    a->address = 0;
+    if (both) {
+        forget(a + 1);
+        a[1].address = 0;
+    }
+}
+
+static void read_back(array *a, int stream)
+{
+    char content[MOST_COUNT * sizeof(particle)];
+    const size_t record = record_bytes[a->type];
+    const size_t first = below((unsigned)a->count);
+    const size_t count = below(2) == 0 ? a->count : 1 + below((unsigned)(a->count - first));
+    const pointer from = a->address + (count == a->count ? 0 : first * record);
+    order(a, stream, false);
+    if (stream == 0 && below(2) == 0) {
+        CHECK(cu.cuMemcpyDtoH_v2(content, from, count * record));
+    } else {
+        CHECK(cu.cuMemcpyDtoHAsync_v2(content, from, count * record, streams[stream]));
+        if (below(4) == 0)
+            CHECK(cu.cuCtxSynchronize());
+        else
+            CHECK(cu.cuStreamSynchronize(streams[stream]));
+    }
+    note(a, stream, false);
+    add(content, count * record);
+}
+
+static void copy(int stream)
+{
+    array *from = pick(TYPES), *to = from != NULL ? pick(from->type) : NULL;
+    if (from == NULL || from == to)
+        return;
+    const size_t count = from->count < to->count ? from->count : to->count;
+    const size_t bytes = count * record_bytes[from->type];
+    order(from, stream, false);
+    order(to, stream, true);
+    const copying_rows rows = {{0, 0, 2, NULL, from->address, NULL, record_bytes[from->type]},
+                               {0, 0, 2, NULL, to->address, NULL, record_bytes[from->type]},
+                               record_bytes[from->type],
+                               count};
+    switch (below(4)) {
+    case 0:
+        CHECK(cu.cuMemcpy2DAsync_v2(&rows, streams[stream]));
+        break;
+    case 1:
+        if (stream == 0)
+            CHECK(cu.cuMemcpyDtoD_v2(to->address, from->address, bytes));
+        else
+            CHECK(cu.cuMemcpyDtoDAsync_v2(to->address, from->address, bytes, streams[stream]));
+        break;
+    case 2:
+        if (stream == 0 && !by_thread) {
+            CHECK(cu.cuMemcpy2D_v2(&rows));
+            break;
+        } /* fall through */
+    default:
+        CHECK(cu.cuMemcpyDtoDAsync_v2(to->address, from->address, bytes, streams[stream]));
+    }
+    note(from, stream, false);
+    note(to, stream, true);
+}
+
+static void start(int kernel, size_t threads, int stream, void **values)
+{
+    CHECK(cu.cuLaunchKernel(kernels[kernel], (unsigned)(threads + 31) / 32, 1, 1, 32, 1, 1, 0,
+                            streams[stream], values, NULL));
+    launches += !is_captured;
+}
+
+static void launch_move(int stream, bool is_recorded)
+{
+    array *a = pick(PARTICLES);
+    if (a == NULL)
+        return;
+    int n = (int)a->count;
+    float k = (float)below(3);
+    if (!is_recorded)
+        order(a, stream, true);
+    start(MOVE, a->count, stream, (void *[]){&a->address, &n, &k});
+    if (!is_recorded)
+        note(a, stream, true);
+}
+
+static void launch_mix(int stream)
+{
+    array *a = pick(PARTICLES), *b = pick(PARTICLES), *c = pick(MIXED);
+    if (a == NULL || a == b || c == NULL)
+        return;
+    size_t least = a->count < b->count ? a->count : b->count;
+    least = least < c->count ? least : c->count;
+    int n = (int)least;
+    order(a, stream, false);
+    order(b, stream, true);
+    order(c, stream, true);
+    start(MIX, least, stream, (void *[]){&a->address, &b->address, &c->address, &n});
+    note(a, stream, false);
+    note(b, stream, true);
+    note(c, stream, true);
+}
+
+static void launch_fold(int stream)
+{
+    array *a = pick(PARTICLES), *sums = pick(FLOATS);
+    if (a == NULL || sums == NULL)
+        return;
+    int n = (int)(a->count < sums->count ? a->count : sums->count);
+    order(a, stream, false);
+    order(sums, stream, true);
+    start(FOLD, (size_t)n, stream, (void *[]){&a->address, &sums->address, &n});
+    note(a, stream, false);
+    note(sums, stream, true);
+}
+
+static void launch_inside(int stream)
+{
+    array *a = pick(PARTICLES), *b = pick(PARTICLES);
+    if (a == NULL || a == b)
+        return;
+    int n = (int)(a->count < b->count ? a->count : b->count);
+    packed_pointer p = {.tag = 1};
+    memcpy(p.address, &b->address, sizeof b->address);
+    order(a, stream, true);
+    order(b, stream, false);
+    start(INSIDE, (size_t)n, stream, (void *[]){&a->address, &p, &n});
+    note(a, stream, true);
+    note(b, stream, false);
+}
+
+static void launch_unknown(int stream)
+{
+    array *a = pick(TYPES);
+    if (a == NULL)
+        return;
+    const bool is_open = a->type == PARTICLES && below(2) == 0;
+    int n = (int)(a->type == FLOATS || is_open ? a->count : 1);
+    if (a->type == MIXED)
+        return;
+    order(a, stream, true);
+    start(is_open ? OPEN : SCALE, (size_t)n, stream, (void *[]){&a->address, &n});
+    note(a, stream, true);
+}
+
+/* The address comes from memory, which nobody sees in the call. */
+static void launch_reach(int stream)
+{
+    static _Thread_local pointer table;
+    static _Thread_local array place = {.type = FLOATS, .count = 2};
+    array *a = pick(PARTICLES);
+    if (a == NULL)
+        return;
+    if (table == 0)
+        CHECK(cu.cuMemAlloc_v2(&table, sizeof table));
+    place.address = table;
+    int n = (int)a->count;
+    order(&place, stream, true);
+    CHECK(cu.cuMemcpyHtoDAsync_v2(table, &a->address, sizeof a->address, streams[stream]));
+    order(a, stream, true);
+    start(REACH, a->count, stream, (void *[]){&table, &n});
+    note(a, stream, true);
+    note(&place, stream, true);
+}
+
+/* Launches are recorded once and run a few times. */
+static void run_graph(void)
+{
+    void *graph, *made;
+    const int stream = 1 + (int)below(STREAMS - 1);
+    CHECK(cu.cuCtxSynchronize());
+    CHECK(cu.cuStreamBeginCapture_v2(streams[stream], 0));
+    is_captured = true;
+    for (unsigned i = 1 + below(3); i > 0; i--)
+        launch_move(stream, true);
+    is_captured = false;
+    CHECK(cu.cuStreamEndCapture(streams[stream], &graph));
+    CHECK(cu.cuGraphInstantiateWithFlags(&made, graph, 0));
+    for (unsigned i = 1 + below(3); i > 0; i--) {
+        CHECK(cu.cuGraphLaunch(made, streams[stream]));
+        if (below(2) == 0)
+            launch_move(stream, true);
+    }
+    CHECK(cu.cuCtxSynchronize());
+    CHECK(cu.cuGraphDestroy(graph));
+    CHECK(cu.cuGraphExecDestroy(made));
+}
+
+static void call_unknown(void)
+{
+    array *a = pick(TYPES);
+    if (a == NULL || !calls_unknown)
+        return;
+    CHECK(cu.cuCtxSynchronize());
+    CHECK(cu.cuMadeUpFunction(a->address, 1, bytes_of(a) / 2));
+}
+
+static void renew_stream(void)
+{
+    const int stream = 1 + (int)below(STREAMS - 1);
+    CHECK(cu.cuStreamSynchronize(streams[stream]));
+    for (int i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i].writer == stream)
+            arrays[i].writer = -1;
+    CHECK(cuStreamDestroy_v2(streams[stream]));
+    CHECK(cuStreamCreate(&streams[stream], below(2)));
+}
+
+static void upload_some(int stream)
+{
+    array *a = pick(TYPES);
+    if (a == NULL)
+        return;
+    if (below(2) == 0)
+        upload(a, stream, 0, a->count);
+    else
+        upload(a, stream, a->count / 2, 1);
+}
+
+static void clear(int stream)
+{
+    array *a = pick(TYPES);
+    if (a == NULL)
+        return;
+    order(a, stream, true);
+    CHECK(cu.cuMemsetD8Async(a->address, 0, bytes_of(a), streams[stream]));
+    note(a, stream, true);
+}
+
+static void read_some(int stream)
+{
+    array *a = pick(TYPES);
+    if (a != NULL)
+        read_back(a, stream);
+}
+
+static void end_some(int stream)
+{
+    array *a = pick(TYPES);
+    (void)stream;
+    if (a != NULL)
+        end(whole_of(a), false);
+}
+
+static void make_some(int stream)
+{
+    (void)stream;
+    make();
+}
+
+static void run_some(int stream)
+{
+    (void)stream;
+    if (pick(PARTICLES) != NULL && below(2) == 0)
+        run_graph();
+}
+
+static void move_some(int stream)
+{
+    launch_move(stream, false);
+}
+
+/* The same launch again and again, as a loop of time steps has it: some by policy auto pay. */
+static void repeat(int stream)
+{
+    static void (*const functions[])(int) = {move_some, move_some, launch_mix, launch_fold,
+                                             launch_inside};
+    const unsigned chosen = below(sizeof functions / sizeof functions[0]);
+    unsigned count = 1u << (1 + below(6));
+    for (const uint64_t before = state; count > 0; count--) {
+        state = before;
+        functions[chosen](stream);
+    }
+}
+
+/* The same memory with elements of another type; sometimes new ones, else whatever its bytes are.
+ */
+static void retype(int stream)
+{
+    const type from = below(2) == 0 ? PARTICLES : MIXED, to = from == MIXED ? PARTICLES : MIXED;
+    array *a = pick(from);
+    if (a == NULL || a->is_part || has_part(a) || bytes_of(a) % record_bytes[to] != 0)
+        return;
+    a->count = bytes_of(a) / record_bytes[to];
+    a->type = to;
+    if (below(2) == 0)
+        upload(a, stream, 0, a->count);
+}
+
+static void do_rarely(int stream)
+{
+    (void)stream;
+    if (below(4) == 0)
+        renew_stream();
+    if (below(16) == 0)
+        call_unknown();
+}
+
+static void do_something(void)
+{
+    static const struct {
+        void (*function)(int stream);
+        unsigned weight;
+    } things[] = {{make_some, 2},     {end_some, 1},   {read_some, 3},      {upload_some, 2},
+                  {copy, 1},          {clear, 1},      {launch_unknown, 1}, {launch_reach, 1},
+                  {launch_inside, 1}, {launch_mix, 3}, {launch_fold, 2},    {run_some, 1},
+                  {do_rarely, 1},     {move_some, 4},  {repeat, 1},         {retype, 1}};
+    unsigned weight = 0;
+    for (size_t i = 0; i < sizeof things / sizeof things[0]; i++)
+        weight += things[i].weight;
+    unsigned chosen = below(weight);
+    size_t i = 0;
+    while (chosen >= things[i].weight)
+        chosen -= things[i++].weight;
+    things[i].function((int)below(STREAMS));
+}
+
+void find_kernels(void *module)
+{
+    for (int i = 0; i < KERNELS; i++)
+        CHECK(cuModuleGetFunction(&kernels[i], module, names[i]));
+}
+
+void make_streams(void)
+{
+    for (int i = 1; i < STREAMS; i++)
+        CHECK(cuStreamCreate(&streams[i], (unsigned)i % 2));
+}
+
+void run_program(unsigned long seed)
+{
+    state = seed * 2862933555777941757u + 3037000493u;
+    for (unsigned i = 2 + below(4); i > 0; i--)
+        make();
+    for (unsigned i = 10 + below(40); i > 0; i--)
+        do_something();
+    for (int i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i].address != 0)
+            read_back(&arrays[i], (int)below(STREAMS));
+    CHECK(cu.cuCtxSynchronize());
+    for (int i = 0; i < MOST_ARRAYS; i++)
+        if (arrays[i].address != 0 && !arrays[i].is_part)
+            end(&arrays[i], true);
+}

@@ -1,0 +1,17 @@
+/* One random program of calls of the CUDA driver: see program.c. Each thread has its own. */
+#ifndef SEQUENCE_H
+#define SEQUENCE_H
+
+#include "calls.h"
+
+extern bool by_thread;     /* stream 0 is the thread's */
+extern bool calls_unknown; /* a function that nobody knows */
+
+extern _Thread_local uint64_t sum;           /* of all bytes that were read back */
+extern _Thread_local unsigned long launches; /* without those that were recorded */
+
+void find_kernels(void *module);
+void make_streams(void);
+void run_program(unsigned long seed);
+
+#endif
