@@ -115,6 +115,17 @@ static void count_process(json_t *report, const json_t *part)
     json_decref(process);
 }
 
+static void add_verified(json_t *report, const json_t *more)
+{
+    static const char *const counts[] = {"launches", "different", "unsteady", "left_out"};
+    if (more != NULL && json_object_get(report, "verified") == NULL)
+        json_object_set_new(report, "verified",
+                            json_pack("{s:i, s:i, s:i, s:i}", counts[0], 0, counts[1], 0, counts[2],
+                                      0, counts[3], 0));
+    for (size_t i = 0; more != NULL && i < sizeof counts / sizeof counts[0]; i++)
+        add_number(json_object_get(report, "verified"), counts[i], more);
+}
+
 static void add_part(json_t *report, json_t *part)
 {
     if (!is_final(part)) {
@@ -136,6 +147,7 @@ static void add_part(json_t *report, json_t *part)
                    number);
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         add_number(json_object_get(report, "marshal"), sums[i], json_object_get(part, "marshal"));
+    add_verified(report, json_object_get(part, "verified"));
     count_one(report, "programs");
     count_process(report, part);
 }

@@ -16,12 +16,12 @@
  * launches, transformed_launches, timed_launches, timed_transformed_launches, seconds,
  * transformed_seconds, policy, arguments[]}, marshal {count, bytes, timed, timed_bytes, seconds,
  * parts, part_bytes}, timeline[], notes[], processes, programs,
- * unfinished, running, uncounted, and once they are added causes[]. A process that became another
- * program (exec) has a part of each, and counts as so many `programs`; `part` is the number of such
- * a part in the report. The seconds are those of the timed launches and conversions alone: others
- * were still under way when they were last looked at, or their queue has no times. Processes that
- * did not come to their exit functions are `unfinished`: they are counted up to some moment, which
- * a note tells, or not at all
+ * unfinished, running, uncounted, with --verify verified {launches, different, unsteady, left_out},
+ * and once they are added causes[]. A process that became another program (exec) has a part of
+ * each, and counts as so many `programs`; `part` is the number of such a part in the report. The
+ * seconds are those of the timed launches and conversions alone: others were still under way when
+ * they were last looked at, or their queue has no times. Processes that did not come to their exit
+ * functions are `unfinished`: they are counted up to some moment, which a note tells, or not at all
  * (`uncounted`; kernels that such a process is not known to have launched have no counts); some may
  * still be `running`, and one be `signalled`: a signal ended the program itself. `policy` is there
  * when auto chose: {choice, reason, measured, predicted_ratio, own_seconds, rewritten_seconds,

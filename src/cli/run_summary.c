@@ -157,11 +157,24 @@ static void print_all_counts(const json_t *report, bool with_times, FILE *stream
     rs_text_free(&converted);
 }
 
+static void print_verified(const json_t *verified, FILE *stream)
+{
+    if (verified != NULL)
+        fprintf(stream,
+                "restride: verified %lld launches: %lld different, %lld of kernels whose results "
+                "change from run to run; %lld left out.\n",
+                (long long)rs_json_integer_of(verified, "launches"),
+                (long long)rs_json_integer_of(verified, "different"),
+                (long long)rs_json_integer_of(verified, "unsteady"),
+                (long long)rs_json_integer_of(verified, "left_out"));
+}
+
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
 {
     if (rs_run_report_is_counted(report))
         print_all_counts(report, with_times, stream);
     print_unknown(report, stream);
+    print_verified(json_object_get(report, "verified"), stream);
     size_t i;
     json_t *note;
     json_array_foreach(json_object_get(report, "notes"), i, note)

@@ -44,12 +44,16 @@ static const char help[] =
     "                      given twice; kernel times are then measured\n"
     "  --baseline FILE     compare with FILE.json, the report of an earlier run (with --policy "
     "off)\n"
+    "  --verify            run each transformed launch in the program's own form, too, compare "
+    "what\n"
+    "                      both leave, and go on with the program's; slow, for tests and trust\n"
     "  --quiet             no summary on standard error\n"
     "  --help              this text\n"
     "\n"
     "The exit status is the program's own; 2 for bad usage, 126 or 127 when it cannot be started, "
     "and\n"
-    "1 when the program succeeded but a report could not be written.\n"
+    "1 when the program succeeded but a report could not be written, or --verify found a "
+    "difference.\n"
     "\n"
     "Examples:\n"
     "  restride run --report report.html -- ./solver --size 64\n"
@@ -73,6 +77,7 @@ typedef struct {
     const char *device;
     bool quiet;
     bool cache_only;
+    bool verify;
     char **program;
 } run_options;
 
@@ -160,6 +165,7 @@ static int read_options(int argc, char **argv, run_options *options)
         {RS_CLI_TEXT("config", run_options, config_path)},
         {RS_CLI_WHOLE("report", take_report), .takes = "a name that ends in .html or .json"},
         {RS_CLI_TEXT("baseline", run_options, baseline_path)},
+        {RS_CLI_FLAG("verify", run_options, verify)},
         {RS_CLI_FLAG("quiet", run_options, quiet)},
         {RS_CLI_FLAG("cache-only", run_options, cache_only)},
         {0},
@@ -209,6 +215,10 @@ static bool prepare_environment(const run_options *options, const char *folder)
         if (options->device != NULL)
             setenv("RESTRIDE_DEVICE", options->device, 1);
         setenv("RESTRIDE_REWRITER", rewrites ? rewriter : "none", 1);
+        if (options->verify)
+            setenv("RESTRIDE_VERIFY", "1", 1);
+        else
+            unsetenv("RESTRIDE_VERIFY");
         if (options->cache_only)
             setenv("RESTRIDE_CACHE_ONLY", "1", 1);
         if (folder != NULL)
@@ -296,6 +306,14 @@ static bool tell(const run_options *options, const char *folder, bool has_layer,
         rs_run_report_summary(report, options->report_count > 0, stderr);
     if (report != NULL && !write_reports(options, report))
         told = false;
+    const json_t *verified = json_object_get(report, "verified");
+    const json_int_t different = rs_json_integer_of(verified, "different");
+    if (different > 0)
+        rs_cli_fail(0, "run",
+                    "%lld of %lld verified launches left other bytes than the program's own form; "
+                    "the report's notes name them.",
+                    (long long)different, (long long)rs_json_integer_of(verified, "launches"));
+    told = told && different == 0;
     json_decref(report);
     return told;
 }

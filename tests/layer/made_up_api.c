@@ -396,6 +396,24 @@ rs_allocation rs_api_memory_create(rs_group group, size_t size, rs_allocation li
     return NULL;
 }
 
+int rs_api_memory_read(rs_stream from, rs_allocation memory, size_t size, void *to)
+{
+    (void)from, (void)memory, (void)size, (void)to;
+    return rs_api_lost;
+}
+
+int rs_api_memory_write(rs_stream to, rs_allocation memory, size_t size, const void *from)
+{
+    (void)to, (void)memory, (void)size, (void)from;
+    return rs_api_lost;
+}
+
+bool rs_api_is_confined(const rs_kernel *kernel)
+{
+    (void)kernel;
+    return false;
+}
+
 void rs_api_memory_release(rs_allocation memory)
 {
     (void)memory;

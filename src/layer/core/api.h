@@ -91,6 +91,11 @@ int rs_api_stream_mark(rs_stream stream, rs_event *event);
 rs_allocation rs_api_memory_create(rs_group group, size_t bytes, rs_allocation like) RS_LOCKED;
 void rs_api_memory_release(rs_allocation memory);
 
+/* All its bytes, in a stream that has finished: 0 or an error. */
+int rs_api_memory_read(rs_stream stream, rs_allocation memory, size_t bytes, void *to) RS_LOCKED;
+int rs_api_memory_write(rs_stream stream, rs_allocation memory, size_t bytes,
+                        const void *from) RS_LOCKED;
+
 bool rs_api_group_retain(rs_group group);
 void rs_api_group_release(rs_group group);
 

@@ -505,7 +505,8 @@ void rs_choice_note(const rs_choice *choice)
 static bool is_lasting(const rs_choice *choice) RS_LOCKED
 {
     const rs_kernel *kernel = choice->kernel;
-    if (choice->is_timed || kernel->facts == NULL)
+    if (choice->is_timed || kernel->facts == NULL ||
+        (choice->rewritten && kernel->layer->settings.verifies))
         return false;
     if (kernel->target_count == 0)
         return true;

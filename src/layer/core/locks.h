@@ -8,9 +8,9 @@
  *
  * rs_layer.mutex is recursive, for a driver may call the program back, and so this layer, from
  * inside a call. No function of the layer takes it twice by itself. Nobody waits for another
- * thread, a compiler or an event with it. The threads that build conversions and those of the
- * driver take changes.mutex alone, so whoever holds rs_layer.mutex may join a thread that has
- * built.
+ * thread, a compiler or an event with it, but verify.c. The threads that build conversions and
+ * those of the driver take changes.mutex alone, so whoever holds rs_layer.mutex may join a thread
+ * that has built.
  *
  * Every function is marked with what it needs, and clang checks it (tests/layer/locks.sh). It
  * compares expressions, and a layer is reached by many: one name stands for the lock of them all.

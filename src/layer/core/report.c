@@ -341,6 +341,7 @@ void rs_report_forget(rs_layer *layer)
         memset(facts->decisions, 0, sizeof facts->decisions);
         facts->is_inherited = true;
     }
+    memset(&layer->verified, 0, sizeof layer->verified);
     json_decref(layer->report.notes);
     json_decref(layer->report.devices);
     layer->report.notes = layer->report.devices = NULL;
@@ -375,11 +376,17 @@ json_t *rs_report_describe(rs_layer *layer, bool at_end)
     for (const rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next)
         if (!facts->is_inherited || facts->launches > 0)
             json_array_append_new(kernels, describe_kernel(facts, at_end));
+    json_t *verified = NULL;
+    if (layer->settings.verifies)
+        verified = json_pack("{s:I, s:I, s:I, s:I}", "launches", (json_int_t)layer->verified.count,
+                             "different", (json_int_t)layer->verified.different, "unsteady",
+                             (json_int_t)layer->verified.unsteady, "left_out",
+                             (json_int_t)layer->verified.left_out);
     return json_pack(
-        "{s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
+        "{s:o*, s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
         "s:I}, s:O?, s:o}",
-        "process", (json_int_t)process, "process_start", (json_int_t)start, "at_end", (int)at_end,
-        "counted_seconds", rs_layer_clock() - layer->loaded_at, "policy",
+        "verified", verified, "process", (json_int_t)process, "process_start", (json_int_t)start,
+        "at_end", (int)at_end, "counted_seconds", rs_layer_clock() - layer->loaded_at, "policy",
         rs_policy_name(layer->settings.policy), "tile", (json_int_t)layer->settings.tile, "devices",
         layer->report.devices, "kernels", kernels, "marshal", "count", (json_int_t)sums.count,
         "bytes", (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",

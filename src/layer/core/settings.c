@@ -7,6 +7,7 @@
  *   RESTRIDE_REWRITER       path of the restride-rewrite program
  *   RESTRIDE_REPORT_FOLDER  where each process writes its part of the report
  *   RESTRIDE_REPORT_TIMES   set: with the seconds of kernels and conversions
+ *   RESTRIDE_VERIFY         set: rewritten launches are compared with the program's own (verify.h)
  */
 #include "layer/core/state.h"
 #include "layout/layout.h"
@@ -80,6 +81,7 @@ void rs_layer_read_settings(rs_layer *layer)
     settings->config = config != NULL ? json_loads(config, 0, NULL) : NULL;
     settings->report_folder = keep("RESTRIDE_REPORT_FOLDER");
     settings->report_times = getenv("RESTRIDE_REPORT_TIMES") != NULL;
+    settings->verifies = getenv("RESTRIDE_VERIFY") != NULL;
     if (layer->rewriter.path == NULL)
         settings->policy = RS_POLICY_OFF;
 }

@@ -224,6 +224,7 @@ typedef struct {
     size_t tile;
     const char *report_folder; /* NULL: no report */
     bool report_times;         /* the report wants seconds, so queues get profiling */
+    bool verifies;             /* rewritten launches: verify.h */
     const char *device;        /* the user's choice, see devices.c; NULL: the program's */
     json_t *config;            /* NULL: none */
 } rs_layer_settings;
@@ -293,6 +294,10 @@ struct rs_layer {
         struct rs_timed_bar *bars;
         size_t bar_count;
     } timing;
+    struct { /* verify.c: launches, and of them */
+        size_t count, different, unsteady;
+        size_t left_out; /* others */
+    } verified;
     struct {             /* knowledge.c */
         json_t *records; /* of the wisdom; NULL before it was read, or without any */
         bool is_read;
@@ -361,5 +366,8 @@ static inline bool rs_layer_has_noted_thread(const rs_layer *layer) RS_LOCKED
 
 /* Looks up the buffers of a kernel's arguments. The API supplies it. */
 void rs_kernel_find_buffers(rs_kernel *kernel) RS_LOCKED;
+
+/* Whether those are all memory that its next launch can reach. The API supplies it. */
+bool rs_api_is_confined(const rs_kernel *kernel) RS_LOCKED;
 
 #endif

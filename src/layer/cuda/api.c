@@ -183,6 +183,30 @@ void rs_api_memory_release(rs_allocation memory)
     (void)memory;
 }
 
+int rs_api_memory_read(rs_stream stream, rs_allocation memory, size_t bytes, void *to)
+{
+    const rs_cuda_queue *queue = stream;
+    const rs_cuda_entered entered = rs_cuda_enter(queue->core.context);
+    rs_cuda_result code =
+        rs_cuda.driver->cuMemcpyDtoHAsync(to, (rs_cuda_pointer)memory, bytes, queue->stream);
+    if (code == RS_CUDA_SUCCESS)
+        code = rs_cuda.driver->cuStreamSynchronize(queue->stream);
+    rs_cuda_leave(&entered);
+    return code;
+}
+
+int rs_api_memory_write(rs_stream stream, rs_allocation memory, size_t bytes, const void *from)
+{
+    const rs_cuda_queue *queue = stream;
+    const rs_cuda_entered entered = rs_cuda_enter(queue->core.context);
+    rs_cuda_result code =
+        rs_cuda.driver->cuMemcpyHtoDAsync((rs_cuda_pointer)memory, from, bytes, queue->stream);
+    if (code == RS_CUDA_SUCCESS)
+        code = rs_cuda.driver->cuStreamSynchronize(queue->stream);
+    rs_cuda_leave(&entered);
+    return code;
+}
+
 char *rs_api_device_name(rs_device device)
 {
     enum { ROOM = 256 };

@@ -34,6 +34,7 @@ typedef struct {
                                          size_t *size);
     rs_cuda_result (*cuFuncGetAttribute)(int *value, int attribute, rs_cuda_function function);
     rs_cuda_result (*cuLibraryGetModule)(rs_cuda_module *module, void *library);
+    rs_cuda_result (*cuPointerGetAttribute)(void *value, int attribute, uintptr_t pointer);
     rs_cuda_result (*cuKernelGetFunction)(rs_cuda_function *function, rs_cuda_kernel_handle kernel);
 } rs_cuda_more;
 

@@ -411,6 +411,30 @@ void rs_kernel_find_buffers(rs_kernel *core)
         core->arguments[kernel->parameters + found].buffer = NULL;
 }
 
+/* An address of memory that has no record, as far as the driver knows: mapped memory of the host,
+ * of modules, of others. */
+static bool leads_elsewhere(const unsigned char *value)
+{
+    enum { MEMORY_TYPE = 2 };
+    uintptr_t address;
+    unsigned type = 0;
+    memcpy(&address, value, sizeof address);
+    return address != 0 && rs_cuda_buffer_at(address) == NULL &&
+           rs_cuda.more.cuPointerGetAttribute(&type, MEMORY_TYPE, address) == RS_CUDA_SUCCESS;
+}
+
+bool rs_api_is_confined(const rs_kernel *core)
+{
+    const rs_cuda_kernel_record *kernel = (const rs_cuda_kernel_record *)core;
+    if (rs_cuda.more.cuPointerGetAttribute == NULL || kernel->reaches_many)
+        return false;
+    for (size_t i = 0; i < kernel->parameters; i++)
+        for (size_t at = 0; at + POINTER_BYTES <= kernel->sizes[i]; at++)
+            if (leads_elsewhere(kernel->values + kernel->places[i] + at))
+                return false;
+    return true;
+}
+
 void rs_cuda_kernel_take_values(rs_cuda_kernel_record *kernel, void *const *values)
 {
     bool is_changed = false;

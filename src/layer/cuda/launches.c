@@ -9,6 +9,7 @@
 #include "layer/core/report.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
+#include "layer/core/verify.h"
 #include "layer/core/wait.h"
 #include "layer/cuda/events.h"
 #include "layer/cuda/kernels.h"
@@ -214,11 +215,38 @@ static void choose(const launching *l, rs_choice *choice, rs_cuda_queue *queue) 
     }
 }
 
+/* For verification: the program's own form. */
+typedef struct {
+    const launching *launch;
+    const rs_choice *choice;
+    rs_cuda_queue *queue;
+} verifying;
+
+static int run_own(void *data) RS_LOCKED
+{
+    const verifying *v = data;
+    rs_choice own = *v->choice;
+    rs_command command;
+    rs_cuda_mark *mark = NULL;
+    rs_cuda_function form;
+    own.rewritten = own.is_timed = false;
+    own.by_policy = true;
+    own.demand = RS_INDIFFERENT;
+    rs_command_start(&command, rs_the_layer(), &v->queue->core, v->queue, 0, NULL);
+    const rs_word result = enqueue(v->launch, &command, &own, &form, &mark);
+    rs_command_finish(&command);
+    return (int)(rs_cuda_result)result;
+}
+
 static rs_word launch_chosen(const launching *l, rs_choice *choice, rs_cuda_queue *queue) RS_LOCKED
 {
     rs_command command;
     rs_cuda_mark *mark = NULL;
     rs_cuda_function form;
+    verifying verified = {l, choice, queue};
+    rs_verification verification = {0};
+    if (choice->rewritten && rs_the_layer()->settings.verifies)
+        rs_verify_begin(&verification, choice->kernel, &queue->core, run_own, &verified);
     rs_command_start(&command, rs_the_layer(), &queue->core, queue, 0, NULL);
     command.is_profiled = command.is_profiled || choice->is_timed;
     rs_word result = enqueue(l, &command, choice, &form, &mark);
@@ -235,6 +263,7 @@ static rs_word launch_chosen(const launching *l, rs_choice *choice, rs_cuda_queu
     else if (mark != NULL)
         rs_api_event_release(mark);
     rs_command_finish(&command);
+    rs_verify_end(&verification, is_launched && choice->rewritten);
     return result;
 }
 

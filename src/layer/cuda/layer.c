@@ -115,6 +115,7 @@ static bool find_driver(void)
         {"cuFuncGetParamInfo", &more->cuFuncGetParamInfo},
         {"cuFuncGetAttribute", &more->cuFuncGetAttribute},
         {"cuKernelGetFunction", &more->cuKernelGetFunction},
+        {"cuPointerGetAttribute", &more->cuPointerGetAttribute},
         {"cuLibraryGetModule", &more->cuLibraryGetModule},
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)

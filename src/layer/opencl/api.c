@@ -125,6 +125,35 @@ void rs_api_memory_release(rs_allocation memory)
     rs_driver()->clReleaseMemObject(memory);
 }
 
+int rs_api_memory_read(rs_stream stream, rs_allocation memory, size_t bytes, void *to)
+{
+    return rs_driver()->clEnqueueReadBuffer(stream, memory, CL_TRUE, 0, bytes, to, 0, NULL, NULL);
+}
+
+int rs_api_memory_write(rs_stream stream, rs_allocation memory, size_t bytes, const void *from)
+{
+    return rs_driver()->clEnqueueWriteBuffer(stream, memory, CL_TRUE, 0, bytes, from, 0, NULL,
+                                             NULL);
+}
+
+/* Images, and shared virtual memory, have no record; nor have arguments of which the driver does
+ * not say what they are. */
+bool rs_api_is_confined(const rs_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const rs_argument *argument = &kernel->arguments[i];
+        cl_kernel_arg_address_qualifier space = 0;
+        if (argument->buffer != NULL || (argument->handle == NULL && !argument->is_pointer))
+            continue;
+        if (rs_driver()->clGetKernelArgInfo(kernel->handle, (cl_uint)i,
+                                            CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
+                                            NULL) != CL_SUCCESS ||
+            space == CL_KERNEL_ARG_ADDRESS_GLOBAL)
+            return false;
+    }
+    return true;
+}
+
 bool rs_api_group_retain(rs_group group)
 {
     return rs_driver()->clRetainContext(group) == CL_SUCCESS;

@@ -10,6 +10,7 @@
 #include "layer/core/process_exit.h"
 #include "layer/core/report.h"
 #include "layer/core/timing.h"
+#include "layer/core/verify.h"
 #include "layer/core/wait.h"
 #include "layer/opencl/profiled_launch.h"
 
@@ -161,6 +162,30 @@ static bool repeat(rs_choice *choice, cl_command_queue queue, cl_kernel handle, 
     return true;
 }
 
+/* For verification: the program's own form. */
+typedef struct {
+    const rs_choice *choice;
+    cl_command_queue queue;
+    cl_kernel handle;
+    cl_uint wait_count;
+    const cl_event *wait_list;
+} verifying;
+
+static int run_own(void *data) RS_LOCKED
+{
+    const verifying *v = data;
+    rs_choice own = *v->choice;
+    rs_command command;
+    cl_kernel form = v->handle;
+    own.rewritten = own.is_timed = false;
+    own.by_policy = true;
+    own.demand = RS_INDIFFERENT;
+    rs_command_start(&command, rs_the_layer(), own.queue, v->queue, v->wait_count, v->wait_list);
+    const cl_int error = enqueue(&command, &own, &form, NULL);
+    rs_command_finish(&command);
+    return error;
+}
+
 /* With all that the layer has to do. */
 static cl_int launch(rs_choice *choice, cl_command_queue queue, cl_kernel handle,
                      cl_uint wait_count, const cl_event *wait_list, cl_event *event) RS_LOCKED
@@ -169,6 +194,10 @@ static cl_int launch(rs_choice *choice, cl_command_queue queue, cl_kernel handle
     cl_event mine = NULL;
     cl_kernel form = handle;
     choose(choice, queue, (wait_count == 0) == (wait_list == NULL), handle);
+    verifying verified = {choice, queue, handle, wait_count, wait_list};
+    rs_verification verification = {0};
+    if (choice->rewritten && rs_the_layer()->settings.verifies)
+        rs_verify_begin(&verification, choice->kernel, choice->queue, run_own, &verified);
     rs_command_start(&command, rs_the_layer(), choice->queue, queue, wait_count, wait_list);
     bool timed = choice->is_timed;
     const bool by_profiling_queue = timed && !command.queue->profiling;
@@ -194,6 +223,7 @@ static cl_int launch(rs_choice *choice, cl_command_queue queue, cl_kernel handle
     if (error == CL_SUCCESS && timed)
         rs_choice_take_time(choice, mine);
     rs_command_finish(&command);
+    rs_verify_end(&verification, error == CL_SUCCESS && choice->rewritten);
     return error;
 }
 

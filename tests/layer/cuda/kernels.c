@@ -14,6 +14,8 @@
  */
 #include "kernels.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TILE = 32 };
@@ -126,6 +128,19 @@ ONCE void do_inside(unsigned threads, void **values, array a)
         MEMBER(a, particle, i, y) += MEMBER(b, particle, i, w[0]) + 1;
 }
 
+/* MADE_UP_WRONG=NAME: the second form of that kernel is wrong. MADE_UP_UNSTEADY=NAME: each run of
+ * it leaves something else. */
+static void spoil(const char *name, array a, unsigned threads, int n, bool is_second)
+{
+    static float runs;
+    const char *wrong = getenv("MADE_UP_WRONG"), *unsteady = getenv("MADE_UP_UNSTEADY");
+    const size_t count = limit(threads, n);
+    if (count > 0 && is_second && wrong != NULL && strcmp(wrong, name) == 0)
+        MEMBER(a, particle, count / 2, y) += 1;
+    if (count > 0 && unsteady != NULL && strcmp(unsteady, name) == 0)
+        MEMBER(a, particle, 0, z) = ++runs;
+}
+
 /* Those for large arrays differ in their names alone. */
 #define ALL_FORMS(M, name, ...)                                                                    \
     M(name, full, __VA_ARGS__)                                                                     \
@@ -139,12 +154,14 @@ SIZES(move, P, I, sizeof(float));
 void move(unsigned threads, void **values)
 {
     do_move(threads, values, array_of(values, 0, -1));
+    spoil("move", array_of(values, 0, -1), threads, VALUE(int, 1), false);
 }
 #define MOVE(name, form, ...)                                                                      \
     SECOND(name, form, __VA_ARGS__);                                                               \
     void name##_##form(unsigned threads, void **values)                                            \
     {                                                                                              \
         do_move(threads, values, second_of(values, 0, 3, #form));                                  \
+        spoil("move", second_of(values, 0, 3, #form), threads, VALUE(int, 1), true);               \
     }
 ALL_FORMS(MOVE, move, P, I, sizeof(float), E)
 

@@ -97,6 +97,15 @@ EXPORT result cuMemGetAddressRange_v2(uintptr_t *start, size_t *size, uintptr_t 
     return leave(SUCCESS);
 }
 
+EXPORT result cuPointerGetAttribute(unsigned *value, int attribute, uintptr_t address)
+{
+    enum { MEMORY_TYPE = 2, OF_DEVICE = 2 };
+    BEGIN;
+    *value = OF_DEVICE;
+    return leave(attribute == MEMORY_TYPE && find_allocation(address) != NULL ? SUCCESS
+                                                                              : INVALID_VALUE);
+}
+
 EXPORT result cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 {
     (void)flags;

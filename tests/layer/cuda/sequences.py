@@ -23,19 +23,19 @@ def complain(text):
     print(text)
 
 
-def output(command, **more):
+def output(command, status=0, **more):
     done = subprocess.run(command, env=dict(environment, **more), capture_output=True, text=True)
-    if done.returncode != 0:
+    if done.returncode != status:
         complain(f"{' '.join(command)}: status {done.returncode}\n{done.stdout[-300:]}{done.stderr[-2000:]}")
     return done.stdout
 
 
-def followed(arguments, policy, times=True, **more):
+def followed(arguments, policy, times=True, options=(), **more):
     """The output under restride run, and the report. Without "times" in it launches are timed only where a policy wants it."""
     untimed = ["env", "-u", "RESTRIDE_REPORT_TIMES"] if not times else []
     with tempfile.TemporaryDirectory() as work:
         path = f"{work}/report.json"
-        said = output([restride, "run", "--quiet", "--policy", policy, "--report", path, "--", *untimed, program, *arguments], **more)
+        said = output([restride, "run", "--quiet", *options, "--policy", policy, "--report", path, "--", *untimed, program, *arguments], **more)
         with open(path) as file:
             return said, json.load(file)
 
@@ -44,10 +44,10 @@ def transformed(report):
     return {kernel["name"] for kernel in report["kernels"] if kernel["transformed_launches"] > 0}
 
 
-def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, **more):
+def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, options=(), status=0, **more):
     arguments = [kernels, str(seed), str(number), flags]
     plain = output([program, *arguments], **more)
-    said, report = followed(arguments, policy, times, **more)
+    said, report = followed(arguments, policy, times, options, status=status, **more)
     what = f"seed {seed}, {number} programs, flags \"{flags}\", policy {policy}"
     if said != plain:
         complain(f"{what}: other results\n{plain}{said}")
@@ -111,6 +111,24 @@ def check_decisions():
             complain(f"decided {number} times: {reason}")
 
 
+def check_verification():
+    """Each transformed launch is compared; a second form that is wrong is found and named, and the program's results are its own
+    all the same."""
+    for flags, policy, wrong in (("", "asta", ""), ("tp", "asta", ""), ("", "auto", ""), ("", "asta", "move")):
+        report = check(950001, max(count // 40, 10), flags, policy, options=["--verify"], status=int(wrong != ""), MADE_UP_WRONG=wrong)
+        verified = report["verified"]
+        launched = sum(kernel["transformed_launches"] for kernel in report["kernels"])
+        if verified["launches"] + verified["left_out"] != launched or verified["left_out"] or verified["unsteady"]:
+            complain(f"{launched} transformed launches, verified: {verified}")
+        named = [note for note in report["notes"] if "form of move left other bytes" in note and "member y" in note]
+        if bool(verified["different"]) != bool(wrong) or bool(named) != bool(wrong):
+            complain(f"wrong \"{wrong}\": {verified} {report['notes']}")
+    unsteady = dict(MADE_UP_UNSTEADY="move")
+    _, report = followed([kernels, "950001", str(max(count // 40, 10))], "asta", options=["--verify"], **unsteady)
+    if not report["verified"]["unsteady"] or report["verified"]["different"]:
+        complain(f"a kernel whose results change from run to run: {report['verified']}")
+
+
 every = frozenset({"move", "mix", "fold", "inside"})
 check(1, count, wants=every)
 check(500001, count // 4, "p", wants=every)  # per-thread default streams
@@ -119,6 +137,7 @@ check(700001, max(count // 8, 800), "u")  # rare calls: fewer programs never cha
 check(710001, count // 40, "t", wants={"move"})  # 16 threads, most of which wait for conversions to be built
 check(720001, count // 40, "tp", wants={"move"})
 check_decisions()
+check_verification()
 check(900001, count // 8, policy="off")
 report = check(1, 40, "r")
 if transformed(report):
