@@ -209,6 +209,6 @@ rs_entry_handler rs_follow_copy, rs_follow_allocate, rs_follow_allocate_kept, rs
 /* ---- kernels and launches ---- */
 
 rs_entry_handler rs_follow_launch, rs_follow_launch_extended, rs_follow_launch_cooperative,
-    rs_follow_unload, rs_follow_change_function, rs_follow_change_kernel;
+    rs_follow_unload, rs_follow_change_function, rs_follow_change_kernel, rs_follow_link;
 
 #endif

@@ -173,8 +173,9 @@ static void read_undescribed(rs_cuda_kernel_record *kernel, const char *name) RS
     kernel->core.facts = rs_report_kernel(&undescribed, name != NULL ? name : "(a kernel)");
     rs_report_hold(kernel->core.facts, 0,
                    name != NULL
-                       ? "the kernel has no second form: it was built without restride nvcc, or "
-                         "compiled by NVRTC in a run without Restride"
+                       ? "the kernel has no second form: it was built without restride nvcc, "
+                         "linked at run time (nvJitLink, cuLinkComplete), or compiled by NVRTC in "
+                         "a run without Restride"
                        : "the driver does not tell the names of kernels");
 }
 
@@ -261,6 +262,17 @@ rs_word rs_follow_unload(const rs_entry *entry, rs_word *w)
     layer->kernels = (rs_map)RS_MAP_EMPTY;
     rs_layer_unlock(layer);
     rs_nvrtc_forget((const void *)w[0]);
+    return rs_entry_call(entry, w);
+}
+
+/* A linked image is none that NVRTC made: its kernels have no descriptions. */
+rs_word rs_follow_link(const rs_entry *entry, rs_word *w)
+{
+    rs_layer *layer = rs_the_layer();
+    rs_layer_lock(layer);
+    rs_report_note(layer, "The program links kernels at run time (cuLinkComplete): the arrays of "
+                          "these keep their layout.");
+    rs_layer_unlock(layer);
     return rs_entry_call(entry, w);
 }
 

@@ -27,6 +27,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRelease(int device);
 int cuCtxSetCurrent(void *context);
 int cuModuleLoadData(void **module, const void *image);
+int cuLinkComplete(void *link, void **image, size_t *size);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuStreamCreate(pointer *stream, unsigned flags);
 int cuStreamDestroy_v2(pointer stream);

@@ -60,6 +60,15 @@ EXPORT result cuModuleLoadData(module **loaded, const char *image)
     return leave(made->library != NULL ? SUCCESS : NOT_FOUND);
 }
 
+/* There is nothing to link. */
+EXPORT result cuLinkComplete(void *link, void **image, size_t *size)
+{
+    (void)link;
+    *image = NULL;
+    *size = 0;
+    return SUCCESS;
+}
+
 EXPORT result cuModuleUnload(module *m)
 {
     BEGIN;

@@ -6,7 +6,7 @@
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "u" calls a function that is not known, "r" gives one of two
- * holds of the context back first.
+ * holds of the context back first, "j" links at run time.
  */
 #include "sequence.h"
 
@@ -76,6 +76,11 @@ int main(int argc, char **argv)
     snprintf(image, sizeof image, "emulated %s", argv[1]);
     CHECK(cuModuleLoadData(&module, image));
     find_kernels(module);
+    if (strchr(flags, 'j') != NULL) {
+        void *linked;
+        size_t size;
+        CHECK(cuLinkComplete(NULL, &linked, &size));
+    }
     if (strchr(flags, 'r') != NULL) { /* the context goes on */
         CHECK(cuDevicePrimaryCtxRetain(&context, 0));
         CHECK(cuDevicePrimaryCtxRelease(0));
