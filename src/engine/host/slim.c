@@ -1,8 +1,8 @@
 /*
  * Arrays of structures of a few members; see slim.h. Two kinds of loops:
  *
- * Plain ones, for 2 and 3 members. All but the length is constant, so the compiler makes loads of
- * whole vectors and shuffles of them; it does so best with AVX2.
+ * Plain ones, for 2 and 3 members, and 4 of one or two bytes. All but the length is constant, so
+ * the compiler makes loads of whole vectors and shuffles of them; it does so best with AVX2.
  *
  * Shuffled ones, for 5 to 7 members. As many structures as a vector has lanes are `count` vectors,
  * and their arrays are as many. Each array takes count - 1 shuffles, which each take lanes of one
@@ -222,13 +222,33 @@ DEFINE_PLAIN(5, , 4, 5)
 DEFINE_PLAIN(6, , 4, 6)
 DEFINE_PLAIN(7, , 4, 7)
 DEFINE_PLAIN(3_of_8, , 8, 3)
+#define DEFINE_NARROW(set, attribute)                                                              \
+    DEFINE_PLAIN(2_of_1##set, attribute, 1, 2)                                                     \
+    DEFINE_PLAIN(3_of_1##set, attribute, 1, 3)                                                     \
+    DEFINE_PLAIN(4_of_1##set, attribute, 1, 4)                                                     \
+    DEFINE_PLAIN(2_of_2##set, attribute, 2, 2)                                                     \
+    DEFINE_PLAIN(3_of_2##set, attribute, 2, 3)                                                     \
+    DEFINE_PLAIN(4_of_2##set, attribute, 2, 4)
+DEFINE_NARROW(, )
 #ifdef __x86_64__
 DEFINE_PLAIN(2_avx2, RS_AVX2, 4, 2)
 DEFINE_PLAIN(3_avx2, RS_AVX2, 4, 3)
+DEFINE_NARROW(_avx2, RS_AVX2)
+DEFINE_NARROW(_avx512, RS_AVX512("avx512f,avx512bw,avx512vbmi,avx512vl"))
 DEFINE_SHUFFLED(5_avx512, AVX512, 5)
 DEFINE_SHUFFLED(6_avx512, AVX512, 6)
 DEFINE_SHUFFLED(7_avx512, AVX512, 7)
 #endif
+
+#define NARROW_LINES(name, set)                                                                    \
+    {1, 2, 1, name, apart_2_of_1##set, together_2_of_1##set},                                      \
+        {1, 3, 1, name, apart_3_of_1##set, together_3_of_1##set},                                  \
+        {1, 4, 1, name, apart_4_of_1##set, together_4_of_1##set},                                  \
+        {2, 2, 1, name, apart_2_of_2##set, together_2_of_2##set},                                  \
+        {2, 3, 1, name, apart_3_of_2##set, together_3_of_2##set},                                  \
+    {                                                                                              \
+        2, 4, 1, name, apart_4_of_2##set, together_4_of_2##set                                     \
+    }
 
 static const rs_host_slim portable[] = {
     {4, 2, 1, "portable", apart_2, together_2},
@@ -237,12 +257,14 @@ static const rs_host_slim portable[] = {
     {4, 6, 1, "portable", apart_6, together_6},
     {4, 7, 1, "portable", apart_7, together_7},
     {8, 3, 1, "portable", apart_3_of_8, together_3_of_8},
+    NARROW_LINES("portable", ),
 };
 
 #ifdef __x86_64__
 static const rs_host_slim avx2[] = {
     {4, 2, 1, "avx2", apart_2_avx2, together_2_avx2},
     {4, 3, 1, "avx2", apart_3_avx2, together_3_avx2},
+    NARROW_LINES("avx2", _avx2),
 };
 
 static const rs_host_slim avx512[] = {
@@ -250,6 +272,10 @@ static const rs_host_slim avx512[] = {
     {4, 6, LANES, "avx512", apart_6_avx512, together_6_avx512},
     {4, 7, LANES, "avx512", apart_7_avx512, together_7_avx512},
     {4, 8, LANES, "avx512", apart_8_avx512, together_8_avx512},
+};
+
+static const rs_host_slim avx512_bytes[] = {
+    NARROW_LINES("avx512vbmi", _avx512),
 };
 #endif
 
@@ -273,6 +299,9 @@ rs_host_slim rs_host_slim_choose(size_t unit, size_t count)
         OVERWRITE(&slim, avx2, unit, count);
     if (__builtin_cpu_supports("avx512f"))
         OVERWRITE(&slim, avx512, unit, count);
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vl"))
+        OVERWRITE(&slim, avx512_bytes, unit, count);
 #endif
     return slim;
 }
