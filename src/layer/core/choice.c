@@ -73,6 +73,9 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue,
         return "the buffer is mapped while the kernel is launched";
     if (buffer->size < wanted->relayout.record.size)
         return "the buffer is smaller than one structure";
+    if (wanted->needs_whole_tiles &&
+        buffer->size % (wanted->relayout.tile * wanted->relayout.record.size) != 0)
+        return "the array does not end with a whole tile of groups";
     if (buffer->is_lost)
         return "the buffer's content was lost in a conversion";
     return NULL;

@@ -165,8 +165,9 @@ typedef struct {
     /* In how many places neighbouring work-items use neighbouring records, and in how many others
      * that are not one record for all (rewrite/pattern.h). */
     size_t regular, irregular;
-    bool is_changed; /* both read and written */
-    uint64_t count;  /* of records, as the rewritten kernel has it; 0: not yet set */
+    bool is_changed;        /* both read and written */
+    bool needs_whole_tiles; /* the rewritten form has no place for others */
+    uint64_t count;         /* of records, as the rewritten kernel has it; 0: not yet set */
     /* As of rs_kernel.generation: */
     rs_buffer *buffer;      /* NULL: none that could be converted */
     bool is_repeated;       /* an earlier target has it, too */

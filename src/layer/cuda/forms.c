@@ -46,6 +46,7 @@ static restride_status parse_argument(rs_form_argument *argument, const json_t *
     const long long index = rs_json_integer_of(from, "index"),
                     extent = rs_json_integer_of(from, "extent"),
                     tile = rs_json_integer_of(from, "tile"),
+                    group = rs_json_integer_of(from, "group"),
                     line = rs_json_integer_of(from, "line");
     const char *status_word = rs_json_string_of(from, "status");
     argument->is_transformed = status_word != NULL && strcmp(status_word, "transformed") == 0;
@@ -67,7 +68,11 @@ static restride_status parse_argument(rs_form_argument *argument, const json_t *
     }
     if (tile < 0 || extent < (long long)parameters)
         return rs_fail(RESTRIDE_SYNTAX, "A described argument has no tile or extent.");
+    if (group < 0 || group > RS_FORM_MOST_GROUP || (group & (group - 1)) != 0 ||
+        (group > 1 && tile == 0))
+        return rs_fail(RESTRIDE_SYNTAX, "A described argument has groups of %lld records.", group);
     argument->tile = (size_t)tile;
+    argument->group = group > 1 ? (size_t)group : 1;
     argument->extent = (size_t)extent;
     return rs_record_from_json(&argument->record, json_object_get(from, "record"));
 }
@@ -120,7 +125,7 @@ static bool is_same(const rs_form_kernel *a, const rs_form_kernel *b)
     for (size_t i = 0; same && i < a->argument_count; i++) {
         const rs_form_argument *x = &a->arguments[i], *y = &b->arguments[i];
         same = x->index == y->index && x->is_transformed == y->is_transformed &&
-               x->tile == y->tile && x->extent == y->extent &&
+               x->tile == y->tile && x->group == y->group && x->extent == y->extent &&
                rs_record_equal(&x->record, &y->record);
     }
     return same;

@@ -24,7 +24,7 @@
 
 #define RS_FORMS_SECTION "restride_forms"
 #define RS_FORMS_OWNER "Restride"
-enum { RS_FORMS_NOTE = 1 };
+enum { RS_FORMS_NOTE = 1, RS_FORM_MOST_GROUP = 64 };
 
 /* How the elements of all transformed arguments are numbered; see restride_form in
  * src/companion/prelude.cuh. A full form holds where each array is whole tiles, or has the memory
@@ -43,7 +43,8 @@ typedef struct {
     char *name, *type, *layout;
     bool is_transformed;
     size_t tile, extent; /* transformed: i/T f i%T; the index of the added restride_extent */
-    rs_record record;
+    size_t group;        /* so many records are one element of a tile: i/(TG) i%G f i/G%T; else 1 */
+    rs_record record;    /* one of them */
     char *reason, *file; /* kept; `file` may be NULL */
     size_t line;
 } rs_form_argument;

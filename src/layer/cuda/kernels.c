@@ -2,6 +2,7 @@
 #include "layer/cuda/kernels.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "layer/core/knowledge.h"
 #include "layer/core/report.h"
 #include "layer/cuda/nvrtc.h"
@@ -81,13 +82,46 @@ static json_t *describe_argument(const rs_form_argument *argument)
     return description;
 }
 
+/* So many records one behind the other, as one. A tile of groups, i/(TG) i%G f i/G%T, is one of
+ * such records: (i/G)/T (i%G f) (i/G)%T. */
+static bool repeat_record(rs_record *made, const rs_record *record, size_t times)
+{
+    *made = (rs_record){.size = record->size * times,
+                        .alignment = record->alignment,
+                        .leaves = calloc(record->leaf_count * times + 1, sizeof *made->leaves)};
+    for (size_t i = 0; made->leaves != NULL && i < record->leaf_count * times; i++) {
+        rs_text name = RS_TEXT_EMPTY;
+        rs_leaf *leaf = &made->leaves[made->leaf_count++];
+        *leaf = record->leaves[i % record->leaf_count];
+        leaf->offset += i / record->leaf_count * record->size;
+        if (leaf->name != NULL)
+            rs_text_format(&name, "[%zu].%s", i / record->leaf_count, leaf->name);
+        const bool has_name = leaf->name != NULL;
+        leaf->name = has_name ? rs_text_take(&name) : NULL;
+        if (has_name && leaf->name == NULL)
+            return false;
+    }
+    return made->leaves != NULL;
+}
+
+static bool take_record(rs_record *made, const rs_form_argument *argument)
+{
+    return argument->group > 1 ? repeat_record(made, &argument->record, argument->group)
+                               : rs_record_copy(made, &argument->record) == RESTRIDE_OK;
+}
+
 static bool add_target(rs_cuda_kernel_record *kernel, const rs_form_argument *argument)
 {
     rs_kernel *core = &kernel->core;
     rs_target *target = &core->targets[core->target_count];
-    if (core->target_count == RS_MOST_TARGETS || kernel->sizes[argument->index] != POINTER_BYTES ||
-        rs_record_copy(&target->relayout.record, &argument->record) != RESTRIDE_OK)
+    if (core->target_count == RS_MOST_TARGETS || kernel->sizes[argument->index] != POINTER_BYTES)
         return false;
+    if (!take_record(&target->relayout.record, argument)) {
+        rs_record_free(&target->relayout.record);
+        return false;
+    }
+    kernel->groups[core->target_count] = argument->group;
+    target->needs_whole_tiles = argument->group > 1;
     kernel->extents[core->target_count++] = argument->extent;
     target->index = argument->index;
     target->relayout.tile = argument->tile;

@@ -35,6 +35,7 @@ typedef struct {
     rs_cuda_function second[RS_FORM_KINDS]; /* NULL: it is not there */
     size_t second_parameters;
     size_t extents[RS_MOST_TARGETS]; /* the added parameter of each target */
+    size_t groups[RS_MOST_TARGETS];  /* records in one of its relayout */
     bool has_looked;                 /* for the second forms */
     bool has_attributes;             /* they have those of the program's own */
 } rs_cuda_kernel_record;

@@ -51,8 +51,9 @@ static rs_word call_second(const launching *l, const rs_cuda_kernel_record *kern
     memcpy(values, l->parameters, kernel->parameters * sizeof *values);
     for (size_t i = 0; i < kernel->core.target_count; i++) {
         const rs_target *target = &kernel->core.targets[i];
-        extents[i] =
-            (rs_cuda_extent){(long long)(target->buffer->size / target->relayout.record.size), 0};
+        extents[i] = (rs_cuda_extent){
+            (long long)(target->buffer->size / target->relayout.record.size * kernel->groups[i]),
+            0};
         values[kernel->extents[i]] = &extents[i];
     }
     memcpy(words, l->words, sizeof words);

@@ -14,15 +14,16 @@
     "{\"name\":\"c[3]\",\"offset\":15,\"size\":1}]}"
 #define OF_PARTICLE(index, name, extent) ARGUMENT(index, name, "particle *", extent, PARTICLE)
 
-NOTE(KERNEL("move", 3, "true", "3.0", OF_PARTICLE(0, "a", 3)) "," KERNEL(
-    "mix", 4, "true", "3.0",
-    OF_PARTICLE(0, "a", 4) "," OF_PARTICLE(1, "b", 5) "," ARGUMENT(
-        2, "c", "mixed *", 6,
-        MIXED)) "," KERNEL("fold", 3, "true", "3.0",
-                           OF_PARTICLE(0, "a",
-                                       3)) "," KERNEL("inside", 3, "true", "1.0",
-                                                      OF_PARTICLE(0, "a",
-                                                                  3)) "," KERNEL("open_ended", 2,
-                                                                                 "false", "3.0",
-                                                                                 OF_PARTICLE(0, "a",
-                                                                                             2)));
+#define MOVE KERNEL("move", 3, "true", "3.0", OF_PARTICLE(0, "a", 3))
+#define MIX                                                                                        \
+    KERNEL("mix", 4, "true", "3.0",                                                                \
+           OF_PARTICLE(0, "a", 4) "," OF_PARTICLE(1, "b", 5) "," ARGUMENT(2, "c", "mixed *", 6,    \
+                                                                          MIXED))
+#define FOLD KERNEL("fold", 3, "true", "3.0", OF_PARTICLE(0, "a", 3))
+#define INSIDE KERNEL("inside", 3, "true", "1.0", OF_PARTICLE(0, "a", 3))
+#define PAIRS                                                                                      \
+    KERNEL_OF_FORMS("pairs", "full", "full", 2, "true", "2.0",                                     \
+                    GROUPED(0, "a", "particle *", 2, 2, "i/64 i%2 f i/2%32", PARTICLE))
+#define OPEN KERNEL("open_ended", 2, "false", "3.0", OF_PARTICLE(0, "a", 2))
+
+NOTE(MOVE "," MIX "," FOLD "," INSIDE "," PAIRS "," OPEN);

@@ -5,6 +5,7 @@
  *   mix(const particle *a, particle *b, mixed *c, int n)  three arrays
  *   fold(const particle *a, float *sums, int n)           an array of structures and another one
  *   inside(particle *a, packed_pointer p, int n)          a pointer in a structure
+ *   pairs(particle *a, int n)                             each pair by itself, in tiles of pairs
  *   open(particle *a, int n)                              described, but not closed
  *   scale(float *p, int n)                                not described, as the following
  *   reach(char **table, int n)                            by an address in memory
@@ -41,12 +42,18 @@ typedef struct {
 typedef struct {
     char *base;
     size_t count;
+    size_t group; /* 0: none; else full tiles of groups of so many */
 } array;
 
 static char *place(array a, size_t record, size_t i, size_t offset, size_t width)
 {
     if (a.count == 0)
         return a.base + i * record + offset;
+    if (a.group > 0) {
+        const size_t g = i / a.group, lane = g % TILE;
+        return a.base + (g - lane) * a.group * record + (i % a.group * record + offset) * TILE +
+               lane * width;
+    }
     const size_t first = i - i % TILE;
     const size_t span = a.count - first < TILE ? a.count - first : TILE;
     return a.base + first * record + offset * span + (i % TILE) * width;
@@ -61,7 +68,7 @@ static char *place(array a, size_t record, size_t i, size_t offset, size_t width
 /* Of a second form the arrays' extents are the values from `from` on. */
 static array array_of(void **values, int which, int extent_at)
 {
-    array a = {VALUE(char *, which), 0};
+    array a = {VALUE(char *, which), 0, 0};
     if (extent_at >= 0)
         a.count = (size_t)VALUE(extent, extent_at).count;
     return a;
@@ -89,6 +96,7 @@ TIMES(move, 40e3, 10e3);
 TIMES(mix, 30, 20);
 TIMES(fold, 300, 320);
 TIMES(inside, 300, 300);
+TIMES(pairs, 5e3, 2e3);
 
 ONCE void do_move(unsigned threads, void **values, array a)
 {
@@ -123,9 +131,20 @@ ONCE void do_inside(unsigned threads, void **values, array a)
 {
     char *behind;
     memcpy(&behind, VALUE(packed_pointer, 1).address, sizeof behind);
-    const array b = {behind, 0};
+    const array b = {behind, 0, 0};
     for (size_t i = 0; i < limit(threads, VALUE(int, 2)); i++)
         MEMBER(a, particle, i, y) += MEMBER(b, particle, i, w[0]) + 1;
+}
+
+ONCE void do_pairs(unsigned threads, void **values, array a)
+{
+    for (size_t i = 0; i + 1 < limit(threads, VALUE(int, 1)); i += 2) {
+        const float x = MEMBER(a, particle, i, x);
+        MEMBER(a, particle, i, x) = MEMBER(a, particle, i + 1, x);
+        MEMBER(a, particle, i + 1, x) = x;
+        MEMBER(a, particle, i + 1, w[1]) += MEMBER(a, particle, i, w[3]);
+        MEMBER(a, particle, i, id) += (int)i;
+    }
 }
 
 /* MADE_UP_WRONG=NAME: the second form of that kernel is wrong. MADE_UP_UNSTEADY=NAME: each run of
@@ -205,6 +224,28 @@ void inside(unsigned threads, void **values)
         do_inside(threads, values, second_of(values, 0, 3, #form));                                \
     }
 ALL_FORMS(INSIDE, inside, P, sizeof(packed_pointer), I, E)
+
+SIZES(pairs, P, I);
+void pairs(unsigned threads, void **values)
+{
+    do_pairs(threads, values, array_of(values, 0, -1));
+}
+static void pairs_second(unsigned threads, void **values)
+{
+    array a = array_of(values, 0, 2);
+    a.group = a.count % (2 * TILE) == 0 ? 2 : 1; /* else the layer is wrong, and the results */
+    do_pairs(threads, values, a);
+}
+SECOND(pairs, full, P, I, E);
+void pairs_full(unsigned threads, void **values)
+{
+    pairs_second(threads, values);
+}
+SECOND(pairs, full_large, P, I, E);
+void pairs_full_large(unsigned threads, void **values)
+{
+    pairs_second(threads, values);
+}
 
 SIZES(open_ended, P, I);
 void open_ended(unsigned threads, void **values)

@@ -5,14 +5,19 @@
 #ifndef NOTE_H
 #define NOTE_H
 
-#define ARGUMENT(index, name, type, extent, record)                                                \
+#define GROUPED(index, name, type, extent, group, layout, record)                                  \
     "{\"index\":" #index ",\"name\":\"" name "\",\"type\":\"" type "\",\"status\":\"transformed\"" \
-    ",\"layout\":\"i/32 f i%32\",\"tile\":32,\"extent\":" #extent ",\"record\":" record "}"
-#define KERNEL(name, parameters, closed, gain, arguments)                                          \
+    ",\"layout\":\"" layout "\",\"tile\":32,\"group\":" #group ",\"extent\":" #extent              \
+    ",\"record\":" record "}"
+#define ARGUMENT(index, name, type, extent, record)                                                \
+    GROUPED(index, name, type, extent, 1, "i/32 f i%32", record)
+#define KERNEL_OF_FORMS(name, full, ragged, parameters, closed, gain, arguments)                   \
     "{\"symbol\":\"" name "\",\"name\":\"" name "\",\"parameters\":" #parameters                   \
-    ",\"closed\":" closed ",\"second\":{\"full\":\"" name "_full\",\"ragged\":\"" name             \
-    "_ragged\",\"full_large\":\"" name "_full_large\",\"ragged_large\":\"" name                    \
-    "_ragged_large\"},\"arguments\":[" arguments "],\"gain\":" gain ",\"why\":\"by hand\"}"
+    ",\"closed\":" closed ",\"second\":{\"full\":\"" name "_" full "\",\"ragged\":\"" name         \
+    "_" ragged "\",\"full_large\":\"" name "_" full "_large\",\"ragged_large\":\"" name "_" ragged \
+    "_large\"},\"arguments\":[" arguments "],\"gain\":" gain ",\"why\":\"by hand\"}"
+#define KERNEL(name, parameters, closed, gain, arguments)                                          \
+    KERNEL_OF_FORMS(name, "full", "ragged", parameters, closed, gain, arguments)
 
 /* The rest of the compiler's own line is a comment of the assembler. */
 #ifdef __x86_64__

@@ -33,9 +33,9 @@ _Thread_local uint64_t sum;
 static _Thread_local array arrays[MOST_ARRAYS];
 static _Thread_local pointer streams[STREAMS]; /* the first is a default stream */
 static void *kernels[8];
-enum { MOVE, MIX, FOLD, INSIDE, OPEN, SCALE, REACH, KERNELS };
-static const char *const names[KERNELS] = {"move",       "mix",   "fold", "inside",
-                                           "open_ended", "scale", "reach"};
+enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, SCALE, REACH, KERNELS };
+static const char *const names[KERNELS] = {"move",  "mix",        "fold",  "inside",
+                                           "pairs", "open_ended", "scale", "reach"};
 
 static unsigned below(unsigned limit)
 {
@@ -319,6 +319,17 @@ static void launch_inside(int stream)
     note(b, stream, false);
 }
 
+static void launch_pairs(int stream)
+{
+    array *a = pick(PARTICLES);
+    if (a == NULL)
+        return;
+    int n = (int)a->count;
+    order(a, stream, true);
+    start(PAIRS, a->count, stream, (void *[]){&a->address, &n});
+    note(a, stream, true);
+}
+
 static void launch_unknown(int stream)
 {
     array *a = pick(TYPES);
@@ -453,8 +464,8 @@ static void move_some(int stream)
 /* The same launch again and again, as a loop of time steps has it: some by policy auto pay. */
 static void repeat(int stream)
 {
-    static void (*const functions[])(int) = {move_some, move_some, launch_mix, launch_fold,
-                                             launch_inside};
+    static void (*const functions[])(int) = {move_some,   move_some,     launch_mix,
+                                             launch_fold, launch_inside, launch_pairs};
     const unsigned chosen = below(sizeof functions / sizeof functions[0]);
     unsigned count = 1u << (1 + below(6));
     for (const uint64_t before = state; count > 0; count--) {
@@ -491,10 +502,11 @@ static void do_something(void)
     static const struct {
         void (*function)(int stream);
         unsigned weight;
-    } things[] = {{make_some, 2},     {end_some, 1},   {read_some, 3},      {upload_some, 2},
-                  {copy, 1},          {clear, 1},      {launch_unknown, 1}, {launch_reach, 1},
-                  {launch_inside, 1}, {launch_mix, 3}, {launch_fold, 2},    {run_some, 1},
-                  {do_rarely, 1},     {move_some, 4},  {repeat, 1},         {retype, 1}};
+    } things[] = {{make_some, 2},     {end_some, 1},     {read_some, 3},      {upload_some, 2},
+                  {copy, 1},          {clear, 1},        {launch_unknown, 1}, {launch_reach, 1},
+                  {launch_inside, 1}, {launch_pairs, 1}, {launch_mix, 3},     {launch_fold, 2},
+                  {run_some, 1},      {do_rarely, 1},    {move_some, 4},      {repeat, 1},
+                  {retype, 1}};
     unsigned weight = 0;
     for (size_t i = 0; i < sizeof things / sizeof things[0]; i++)
         weight += things[i].weight;

@@ -132,7 +132,7 @@ def check_verification():
         complain(f"a kernel whose results change from run to run: {report['verified']}")
 
 
-every = frozenset({"move", "mix", "fold", "inside"})
+every = frozenset({"move", "mix", "fold", "inside", "pairs"})
 check(1, count, wants=every)
 check(500001, count // 4, "p", wants=every)  # per-thread default streams
 check(600001, count // 4, wants=every, MADE_UP_SEED="99")
