@@ -235,9 +235,9 @@ static restride_status find_instances(const making *at, const rs_companion_kerne
         const rs_syntax_declaration *of = at->tree->declarations[i];
         const rs_companion_kernel *kernel = is_kernel(of) ? find_kernel(at, of) : NULL;
         if (kernel != NULL && (only == NULL || kernel == only))
-            status = rs_instances_add(&at->companion->instances, of,
-                                      (size_t)(kernel - at->companion->kernels),
-                                      kernel->transformed & arrays_of(of), copies);
+            status = rs_instances_add(
+                &at->companion->instances, of, (size_t)(kernel - at->companion->kernels),
+                kernel->transformed & arrays_of(of), copies, at->layout->group > 1);
     }
     return status;
 }

@@ -11,6 +11,10 @@
 /* Less of a gain is not worth a conversion; an argument without which more of it stays is none. */
 static const double least_gain = 1.02, least_loss = 0.99;
 
+/* What groups must gain over tiles of records: arrays that do not end with a whole tile are kept.
+ */
+static const double worthwhile_group = 1.1;
+
 typedef struct {
     rs_companion_judge *judge;
     rs_syntax *tree;
@@ -85,6 +89,53 @@ restride_status rs_forms_choose(rs_companion_judge *judge, rs_syntax *tree,
     return status;
 }
 
+/* The gain of what would be chosen; 1 where nothing is known. */
+static restride_status gain_of(rs_companion_judge *judge, rs_syntax *tree,
+                               const rs_syntax_declaration *kernel, uint64_t arrays,
+                               const rs_companion_layout *layout, double *gain)
+{
+    const char *reasons[64], *why;
+    uint64_t chosen = 0;
+    *gain = 0;
+    restride_status status = rs_forms_choose(judge, tree, kernel, arrays, layout, &chosen, reasons);
+    if (status == RESTRIDE_OK && chosen != 0)
+        status = judge(tree, kernel, chosen, layout, gain, &why);
+    if (*gain <= 0)
+        *gain = 1;
+    return status;
+}
+
+restride_status rs_forms_choose_group(rs_companion_judge *judge, rs_syntax *tree,
+                                      rs_forms_wants *wants, void *context,
+                                      rs_companion_layout *layout)
+{
+    static const size_t groups[] = {2, 4, 8, 16};
+    double best = worthwhile_group;
+    restride_status status = RESTRIDE_OK;
+    const rs_companion_layout plain = *layout;
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        const rs_companion_layout grouped = {plain.tile, groups[g]};
+        double most = 0, least = 1;
+        for (size_t i = 0; i < tree->declaration_count && status == RESTRIDE_OK; i++) {
+            const rs_syntax_declaration *of = tree->declarations[i];
+            double own = 1, other = 1;
+            if (of->kind != RS_DECLARATION_FUNCTION || !of->is_kernel || !of->is_defined ||
+                of->body == NULL || wants(context, of) == 0)
+                continue;
+            status = gain_of(judge, tree, of, wants(context, of), &plain, &own);
+            if (status == RESTRIDE_OK)
+                status = gain_of(judge, tree, of, wants(context, of), &grouped, &other);
+            most = other / own > most ? other / own : most;
+            least = other / own < least ? other / own : least;
+        }
+        if (status != RESTRIDE_OK || least < least_loss || most < best)
+            continue;
+        best = most;
+        *layout = grouped;
+    }
+    return status;
+}
+
 static restride_status put(json_t *object, const char *key, json_t *value)
 {
     return value == NULL || json_object_set_new(object, key, value) != 0
@@ -106,6 +157,9 @@ static restride_status add_transformed(const describing *at, const rs_syntax_dec
     status = put(entry, "layout", rs_json_string(layout.data));
     if (status == RESTRIDE_OK)
         status = put(entry, "tile", json_integer((json_int_t)at->layout->tile));
+    if (status == RESTRIDE_OK)
+        status = put(entry, "group",
+                     json_integer(at->layout->group > 1 ? (json_int_t)at->layout->group : 1));
     if (status == RESTRIDE_OK)
         status = put(entry, "extent", json_integer((json_int_t)extent));
     if (status == RESTRIDE_OK)

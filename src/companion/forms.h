@@ -11,9 +11,10 @@
  *     closed        whether it reaches memory by its parameters alone (facts/closed.h); if not,
  *                   `open` says why, as a sentence part
  *     arguments     each that is an array of structures: {index, name, type, status, layout};
- *                   "transformed" ones {tile, extent, record}: the index of the added parameter, a
- *                   restride_extent, and the record as layout/record_json.h writes it; "kept" ones
- *                   {reason, file, line}
+ *                   "transformed" ones {tile, group, extent, record}: the index of the added
+ *                   parameter, a restride_extent, and the record as layout/record_json.h writes it;
+ *                   "kept" ones {reason, file, line}. Of groups of more than one record all forms
+ *                   are full
  *     gain, why     how many times as fast the judge of layouts expects all forms to be, and the
  *                   reason; `gain` is absent where it cannot tell
  *
@@ -35,6 +36,15 @@
 typedef restride_status rs_companion_judge(rs_syntax *tree, const rs_syntax_declaration *kernel,
                                            uint64_t changed, const rs_companion_layout *layout,
                                            double *gain, const char **why);
+
+/*
+ * How many records a group has: 1, unless a larger one makes a kernel faster and none slower.
+ * All kernels of a source share one layout. `wants` says which parameters of a kernel may change.
+ */
+typedef uint64_t rs_forms_wants(void *context, const rs_syntax_declaration *kernel);
+restride_status rs_forms_choose_group(rs_companion_judge *judge, rs_syntax *tree,
+                                      rs_forms_wants *wants, void *context,
+                                      rs_companion_layout *layout);
 
 /* Those of a kernel's arguments of which a form is worth to have; `reasons` gets one for each other
  * argument. */

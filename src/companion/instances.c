@@ -92,8 +92,10 @@ static bool grow(rs_companion_instances *all)
 }
 
 restride_status rs_instances_add(rs_companion_instances *all, const rs_syntax_declaration *kernel,
-                                 size_t of, uint64_t transformed, const rs_companion_copies *copies)
+                                 size_t of, uint64_t transformed, const rs_companion_copies *copies,
+                                 bool has_groups)
 {
+    static const size_t in_full_tiles[RS_COMPANION_FORMS] = {0, 0, 2, 2};
     const rs_companion_copy *copy = find_copy(copies, kernel, transformed);
     rs_text reachable = RS_TEXT_EMPTY;
     if (transformed == 0 || copy == NULL || kernel->mangled == NULL ||
@@ -105,7 +107,8 @@ restride_status rs_instances_add(rs_companion_instances *all, const rs_syntax_de
         .kernel = kernel, .of = of, .transformed = transformed, .symbol = strdup(kernel->mangled)};
     bool has_room = added.symbol != NULL && grow(all);
     for (size_t i = 0; i < RS_COMPANION_FORMS && has_room; i++) {
-        added.names[i] = name_form(reachable.data, copy->name, rs_companion_forms[i]);
+        added.names[i] = name_form(reachable.data, copy->name,
+                                   rs_companion_forms[has_groups ? in_full_tiles[i] : i]);
         has_room = added.names[i] != NULL;
     }
     added.name = rs_text_take(&reachable);

@@ -30,10 +30,10 @@ typedef struct {
 } rs_companion_instances;
 
 /* Adds a kernel's, or an instance's, second forms, if it has any and they have names outside of
- * functions. */
+ * functions. Groups are in full tiles: there the full forms stand for the ragged ones. */
 restride_status rs_instances_add(rs_companion_instances *all, const rs_syntax_declaration *kernel,
-                                 size_t of, uint64_t transformed,
-                                 const rs_companion_copies *copies);
+                                 size_t of, uint64_t transformed, const rs_companion_copies *copies,
+                                 bool has_groups);
 
 /* A function for each form that names it; the host's, for nobody calls them. */
 void rs_instances_use(rs_text *uses, const rs_companion_instances *all);

@@ -129,17 +129,23 @@ static bool is_wanted(const replying *at, const rs_syntax_declaration *kernel,
     return read_layout(text, &own) && own.tile != 1;
 }
 
-/* Asks the judge once for all arguments of a kernel. */
-static void choose(replying *at, const rs_syntax_declaration *kernel)
+static uint64_t wanted_of(void *context, const rs_syntax_declaration *kernel)
 {
+    const replying *at = context;
     uint64_t arrays = 0;
     for (size_t i = 0; i < kernel->parameter_count && i < 64; i++)
         if (rs_fact_is_array_of_structures(kernel->parameters[i]) &&
             is_wanted(at, kernel, kernel->parameters[i]))
             arrays |= UINT64_C(1) << i;
+    return arrays;
+}
+
+/* Asks the judge once for all arguments of a kernel. */
+static void choose(replying *at, const rs_syntax_declaration *kernel)
+{
     at->chosen_of = kernel;
-    at->status = rs_forms_choose(at->request->judge, at->tree, kernel, arrays, &at->layout,
-                                 &at->chosen, at->reasons);
+    at->status = rs_forms_choose(at->request->judge, at->tree, kernel, wanted_of(at, kernel),
+                                 &at->layout, &at->chosen, at->reasons);
 }
 
 static const char *refuses(void *context, const rs_syntax_declaration *kernel,
@@ -318,6 +324,9 @@ static restride_status answer(replying *at)
     rs_invocation_free(&invocation);
     if (status == RESTRIDE_OK && at->tree->error_count > 0)
         return refuse_source(at);
+    if (status == RESTRIDE_OK && at->request->is_chosen && at->request->judge != NULL &&
+        at->layout.tile > 1)
+        status = rs_forms_choose_group(at->request->judge, at->tree, wanted_of, at, &at->layout);
     if (status == RESTRIDE_OK)
         status = rs_companion_make(&at->companion, at->tree, &how, &at->layout, refuses, at);
     if (status == RESTRIDE_OK)

@@ -2,9 +2,12 @@
 """forms.py REWRITER: how replies describe second forms: their names, their arguments, what the judge foretells and chooses."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+
+from companion import SHIM
 
 SOURCE = """
 struct P { float a[8]; int k; };
@@ -116,8 +119,72 @@ def check_moved(rewriter, wrong):
             check(wrong, "moved: %s: %s" % (line, reply.get("reason")), why in reply.get("reason", "") and "source" not in reply)
 
 
+# Four neighbours are one site of a lattice, as in a Dirac operator's kernel.
+GROUPS = """
+struct Spinor { float c[6]; };
+__global__ void hop(const Spinor *in, Spinor *out, int sites)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= sites) return;
+    for (int k = 0; k < 4; k++)
+        for (int m = 0; m < 6; m++)
+            out[4 * i + k].c[m] = 2 * in[4 * i + k].c[m] + in[4 * i + (3 - k)].c[(m + 1) % 6];
+}
+"""
+SINGLE = "__global__ void shift(Spinor *p, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) for (int m = 0; m < 6; m++) p[i].c[m] += m; }\n"
+
+# By the definition of i/128 i%4 f i/4%32, without the companion's own pointers.
+GROUPS_MAIN = """
+enum { SITES = 96, COUNT = 4 * SITES };
+static size_t place(size_t i, size_t m) { const size_t g = i / 4, k = i % 4; return g / 32 * 32 * 24 + (k * 6 + m) * 32 + g % 32; }
+template <class K> static int compare(K second)
+{
+    static Spinor in[COUNT], out[COUNT];
+    static float a[COUNT * 6], b[COUNT * 6];
+    int wrong = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t m = 0; m < 6; m++) a[place(i, m)] = in[i].c[m] = float((i * 7 + m * 13) % 101);
+    for (int t = 0; t < SITES; t++) {
+        threadIdx.x = t % 32, blockIdx.x = t / 32;
+        hop(in, out, SITES);
+        second((const Spinor *)a, (Spinor *)b, SITES, restride_extent{COUNT, 0}, restride_extent{COUNT, 0});
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t m = 0; m < 6; m++) wrong += b[place(i, m)] != out[i].c[m];
+    return wrong;
+}
+int main() { return compare(hop__asta<restride_full>) + compare(hop__asta<restride_full_large>) != 0; }
+"""
+
+
+def check_groups(rewriter, wrong):
+    reply = ask(rewriter, GROUPS)
+    kernel = reply["forms"]["kernels"][0]
+    told = [(a["layout"], a["tile"], a["group"], a["record"]["size"]) for a in kernel["arguments"]]
+    check(wrong, "groups: %s" % kernel, told == [("i/128 i%4 f i/4%32", 32, 4, 24)] * 2 and kernel["gain"] > 4)
+    second = kernel["second"]
+    check(wrong, "forms of groups: %s" % second, second["ragged"] == second["full"] and second["ragged_large"] == second["full_large"])
+    # All kernels of a source share a layout: none may lose by it.
+    head = GROUPS.split("__global__")[0]
+    alone = ask(rewriter, head + SINGLE)["forms"]["kernels"][0]
+    both = {k["name"]: k for k in ask(rewriter, GROUPS + SINGLE)["forms"]["kernels"]}
+    groups = {a["group"] for k in both.values() for a in k["arguments"]}
+    check(wrong, "groups against a kernel of records: %s" % both, len(groups) == 1 and 4 not in groups and
+          both["shift"]["gain"] >= 0.99 * alone["gain"] and both["hop"]["gain"] > 2)
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "groups.cpp")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SHIM + reply["source"] + GROUPS_MAIN)
+        subprocess.run([compiler, "-std=c++17", "-O1", "-w", "-fno-strict-aliasing", path, "-o", folder + "/groups"], check=True)
+        check(wrong, "groups: other results", subprocess.run([folder + "/groups"], check=False).returncode == 0)
+
+
 def main(rewriter):
     wrong = []
+    check_groups(rewriter, wrong)
     check_moved(rewriter, wrong)
     reply = ask(rewriter, SOURCE)
     kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
