@@ -242,7 +242,7 @@ static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
     const rs_fact_frame *entered = rs_map_get(&at->frame->calls, node);
     if (called == NULL)
         return;
-    if (!called->is_system)
+    if (!called->is_system && (entered == NULL || !rs_companion_is_copied(entered)))
         rs_companion_check_call(at, node);
     if (called->is_method && !called->is_static && node->child_count > 0) {
         const rs_fact_element object = shape_of(at, node->children[0]);
@@ -357,12 +357,15 @@ static bool is_same_edits(const rs_edits *a, const rs_edits *b)
     return true;
 }
 
+/* One name for one text, so that no overload is chosen again. Kernels, which nothing calls, keep
+ * the name that a launch expects. */
 static char *make_name(const rs_companion_copies *copies, const rs_syntax_declaration *function)
 {
     rs_text name = RS_TEXT_EMPTY;
     int others = 0;
     for (size_t i = 0; i < copies->count; i++)
-        others += is_same_text(copies->at[i].function, function);
+        others += function->is_kernel ? is_same_text(copies->at[i].function, function)
+                                      : strcmp(copies->at[i].function->name, function->name) == 0;
     rs_text_format(&name, "%s__asta", function->name);
     if (others > 0)
         rs_text_format(&name, "%d", others + 1);
@@ -436,6 +439,23 @@ static void check_method(rs_companion_editing *at, const rs_fact_elements *facts
                           "a method that may change an element is defined outside its class");
 }
 
+/* Text that was not read is left out with a mark in its place, as many lines. */
+static void leave_out(rs_companion_editing *at)
+{
+    for (size_t i = 0; i < at->frame->unread_count; i++) {
+        const rs_syntax_range range = at->frame->unread[i];
+        rs_text lines = RS_TEXT_EMPTY;
+        for (size_t k = range.begin; k < range.end; k++)
+            if (at->file->text[k] == '\n')
+                rs_text_add_string(&lines, "\n");
+        if (lines.failed)
+            at->status = rs_fail_memory("copies of functions");
+        else
+            rs_companion_edit(at, range.begin, range.end, "RESTRIDE_NOT_READ%s", lines.data);
+        rs_text_free(&lines);
+    }
+}
+
 static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_elements *facts,
                                   const rs_fact_frame *frame, rs_edits *edits, char *form,
                                   rs_companion_problem *problem)
@@ -463,6 +483,7 @@ static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_ele
     rs_companion_check_macros(&at, function->is_method || at.file_index != copies->main_file);
     edit_node(&at, function->body, false);
     rs_companion_retype_parameters(&at, function == facts->kernel);
+    leave_out(&at);
     rs_edits_sort(edits);
     strcpy(form, at.form);
     return at.status;

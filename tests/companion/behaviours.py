@@ -132,6 +132,16 @@ template <class T> struct W : Tag<T> { T x; int y; };
 typedef W<float> F;
 """,
      "F", "F t = b[i]; t.y += t.tag(); a[i] = t; a[i].x += 1;"),
+    ("templates that are defined behind a call", """struct E { float x, y, z; int id; };
+struct Other { int k; };
+template <class T> __device__ float deep(int k, const T *p);
+__device__ float middle(const E *p, int k) { return deep(k, p); }
+template <class T> __device__ float deep(int j, const T *q) { return q[j].x + q->id; }
+template <class G> __device__ float far(int k, Other o, G g);
+template <class G> __device__ float calls(int k, G g) { return far(k, 3, g); }
+template <class G> __device__ float far(int k, int o, G g) { return g[k].y * o; }
+""",
+     "E", "a[i].z = middle(a + i, 0) + middle(b, i) + calls(i, b);"),
     ("explicit specialisations", """template <class T> struct W { T x; int y; W() = default; W(const W &o) : x(o.x), y(5) {} };
 template <> struct W<float> { float x; int y; };
 typedef W<float> F;
@@ -194,7 +204,6 @@ KEPT_CASES = {
     "values of pointers": "type or the size",
     "pointers": "type or the size",
     "parameters with brackets": "goes where it is not followed",
-    "helpers": "overload",
     "members alike": "an array is used as a pointer",
     "pointers to nested structures": "an array is used as a pointer",
     "names of structures": "not understood",

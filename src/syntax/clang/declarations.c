@@ -194,6 +194,29 @@ static enum CXChildVisitResult visit_attribute(CXCursor cursor, CXCursor parent,
 
 /* --- kinds --- */
 
+/* Clang leaves an instance's parameters where its template was declared first; the text of the
+ * function has those of its definition. */
+static void place_parameters(rs_syntax_reader *reader, const rs_syntax_declaration *of,
+                             rs_syntax_declaration *const *parameters, CXCursor shown)
+{
+    const CXCursor definition =
+        clang_getCursorDefinition(clang_getSpecializedCursorTemplate(shown));
+    if (!of->is_instance || clang_Cursor_isNull(definition) != 0)
+        return;
+    rs_cursors below = rs_cursors_all(reader, definition);
+    size_t count = 0, at = 0;
+    for (size_t i = 0; i < below.count; i++)
+        count += clang_getCursorKind(below.at[i]) == CXCursor_ParmDecl;
+    for (size_t i = 0; count == of->parameter_count && i < below.count; i++) {
+        if (clang_getCursorKind(below.at[i]) != CXCursor_ParmDecl || parameters[at]->is_system)
+            continue;
+        parameters[at]->range = rs_read_range(reader, clang_getCursorExtent(below.at[i]));
+        parameters[at++]->name_range =
+            rs_read_range(reader, clang_Cursor_getSpellingNameRange(below.at[i], 0, 0));
+    }
+    rs_cursors_free(&below);
+}
+
 static void read_function(rs_syntax_reader *reader, rs_syntax_declaration *of, CXCursor first,
                           CXCursor definition)
 {
@@ -226,11 +249,11 @@ static void read_function(rs_syntax_reader *reader, rs_syntax_declaration *of, C
     const int count = clang_Cursor_getNumArguments(shown);
     if (count <= 0)
         return;
-    const rs_syntax_declaration **parameters =
+    rs_syntax_declaration **parameters =
         rs_syntax_allocate(reader->tree, (size_t)count * sizeof *parameters);
     if (parameters == NULL)
         return;
-    of->parameters = parameters;
+    of->parameters = (const rs_syntax_declaration *const *)parameters;
     for (int i = 0; i < count; i++) {
         rs_syntax_declaration *parameter =
             rs_read_declaration(reader, clang_Cursor_getArgument(shown, (unsigned)i));
@@ -239,6 +262,7 @@ static void read_function(rs_syntax_reader *reader, rs_syntax_declaration *of, C
         parameter->parent = of;
         parameters[of->parameter_count++] = parameter;
     }
+    place_parameters(reader, of, parameters, shown);
 }
 
 static void read_enumerator(rs_syntax_declaration *of, CXCursor cursor)
