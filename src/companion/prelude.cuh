@@ -27,6 +27,14 @@
 #else
 #define RESTRIDE_UNROLL
 #endif
+/* In place of conditional text that names elements, and did not hold when the second form was made. A
+ * host's compiler makes no code of it, and may have other macros. */
+#if defined(__CUDA_ARCH__) || !defined(__CUDACC__)
+#define RESTRIDE_NOT_READ                                                                          \
+    static_assert(false, "this text did not hold when the second form was made: make it again");
+#else
+#define RESTRIDE_NOT_READ
+#endif
 
 typedef unsigned long long restride_size;
 

@@ -89,6 +89,15 @@ void rs_element_refuse(rs_fact_elements *facts, uint64_t arguments, rs_syntax_ra
     facts->refusals[facts->refusal_count++] = (rs_fact_refusal){arguments, range, what};
 }
 
+void rs_element_leave_out(rs_fact_elements *facts, rs_fact_frame *frame, rs_syntax_range range)
+{
+    void *list = frame->unread;
+    if (!grow(facts, &list, frame->unread_count, &frame->unread_capacity, sizeof *frame->unread))
+        return;
+    frame->unread = list;
+    frame->unread[frame->unread_count++] = range;
+}
+
 uint64_t rs_element_all(const rs_fact_frame *frame)
 {
     uint64_t all = frame->object.arguments;
@@ -209,6 +218,7 @@ void rs_fact_elements_free(rs_fact_elements *facts)
         free_values(&facts->frames[i]->declarations);
         rs_map_free(&facts->frames[i]->calls);
         free(facts->frames[i]->parameters);
+        free(facts->frames[i]->unread);
         free(facts->frames[i]);
     }
     free((void *)facts->frames);

@@ -173,14 +173,50 @@ static bool is_outside(void *context, const rs_syntax_node *node)
            node->range.end > at->end;
 }
 
+/* Whether no comment goes over an end of a text in front of a directive. */
+static bool is_closed(const rs_syntax_file *file, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end;) {
+        const size_t behind = rs_blanks_skip(file->text, file->size, at);
+        if (behind > end + strspn(file->text + end, " \t") ||
+            (file->text[at] == '*' && file->text[at + 1] == '/'))
+            return false;
+        at = behind > at ? behind : rs_word_skip(file->text, end, at);
+    }
+    return true;
+}
+
+/* Whether all text of a function can be taken line by line, and says the same for each device. */
+static bool is_plain(const rs_syntax_file *file, rs_syntax_range range)
+{
+    for (size_t at = range.begin; at + 1 < range.end; at++)
+        if (file->text[at] == 'R' && file->text[at + 1] == '"')
+            return false;
+    return !rs_words_have(file->text, range.begin, range.end, "__CUDA_ARCH__", 13);
+}
+
+/* A copy leaves such text out, and cannot be compiled where it would hold. What depends on the
+ * device is asked anew for each of them, and for the host. */
 static void read_region(const reading *at, size_t begin, size_t end)
 {
-    region all = {at->index, begin, end};
+    region inside = {at->index, begin, end};
     const uint64_t named = find_names(at->frame, at->file, begin, end);
-    if (named != 0 &&
-        rs_syntax_walk(rs_syntax_body(at->facts->tree, at->frame->function), is_outside, &all))
+    if (named == 0 ||
+        !rs_syntax_walk(rs_syntax_body(at->facts->tree, at->frame->function), is_outside, &inside))
+        return;
+    if (is_closed(at->file, begin, end) && is_plain(at->file, at->frame->function->range))
+        rs_element_leave_out(at->facts, at->frame, place(at, begin, end));
+    else
         rs_element_refuse(at->facts, named, place(at, begin, end),
                           "conditional text that was not read uses the array");
+}
+
+/* Behind a line and those that continue it. */
+static size_t line_end(const char *text, size_t at, size_t end)
+{
+    while (at < end && text[at] != '\n')
+        at += text[at] == '\\' && at + 1 < end ? 2 : 1;
+    return at < end ? at + 1 : end;
 }
 
 static bool begins_with(const char *text, const char *end, const char *word)
@@ -194,8 +230,7 @@ static void read_conditions(const reading *at, size_t begin, size_t end)
     size_t region_begin = 0, depth = 0;
     const char *text = at->file->text;
     for (size_t line = begin; line < end;) {
-        const char *stop = memchr(text + line, '\n', end - line);
-        const size_t next = stop == NULL ? end : (size_t)(stop - text) + 1;
+        const size_t next = line_end(text, line, end);
         size_t word = line;
         while (word < next && (text[word] == ' ' || text[word] == '\t'))
             word++;

@@ -30,6 +30,9 @@ void rs_element_enter(rs_fact_elements *facts, rs_fact_frame *frame, const rs_sy
 void rs_element_refuse(rs_fact_elements *facts, uint64_t arguments, rs_syntax_range range,
                        const char *what);
 
+/* Notes conditional text that was not read. */
+void rs_element_leave_out(rs_fact_elements *facts, rs_fact_frame *frame, rs_syntax_range range);
+
 /* What names of declarations with a shape stand in text. */
 uint64_t rs_element_named(const rs_fact_elements *facts, const rs_fact_frame *frame,
                           rs_syntax_range range);

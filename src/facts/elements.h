@@ -10,8 +10,8 @@
  * Sound, because the contexts in which something with a shape may stand are a white list: whatever
  * stands elsewhere is in `refusals`, with the arguments that it may derive from, and so are
  * declarations that take values of different shapes, text that the tree does not show (operands of
- * sizeof, lambdas, conditional text that was not read) and names a declaration with a shape, and
- * pointers to the same structure that come from memory, which may point into the array. Without
+ * sizeof, lambdas) and names a declaration with a shape, and pointers to the same structure that
+ * come from memory, which may point into the array. Without
  * refusals every access to the arrays' memory through these arguments is an expression with a
  * shape. Not asked: whether two arguments are the same array.
  */
@@ -47,6 +47,9 @@ typedef struct {
     rs_fact_element returned;
     rs_map nodes, declarations; /* those with a shape, to rs_fact_element */
     rs_map calls;               /* of CALL nodes, to the frame that they enter */
+    rs_syntax_range *unread;    /* conditional text, whole lines, that names one of these but was not
+        read: it holds with other macros, for which nothing here was found out */
+    size_t unread_count, unread_capacity;
 } rs_fact_frame;
 
 typedef struct {

@@ -57,6 +57,9 @@ __device__ float read_only(const Body &v) { return v.x * v.w[v.id & 3]; }
 
 template <class T> __device__ void exchange(T *l, T &r) { T t = *l; *l = r; r = t; }
 template <class P> __device__ float first(P p, int i) { return p[i].x + p->y; }
+__device__ float kinds(const Body *q, float k) { return q->x + k; }
+__device__ float kinds(const Body *q, double k) { return q->x - k; }
+__device__ float kinds(Body *q, int k) { q->y += k; return q->w[k]; }
 template <class T> __device__ float through(const T &r) { return r.y; }
 namespace deep { namespace er { __device__ int count(Body q[], int i) { return q[i].hits++; } } }
 """
@@ -91,6 +94,8 @@ ACCEPTED = {
     "shared": "__shared__ Body s[4]; s[i & 3] = a[i]; s[i & 3].x += 1; a[i] = s[i & 3];",
     "comma": "int k = 0; for (Body *q = a; k < 1; k++, q++) q[i].x += k; a[i].x++, a[i].y--;",
     "conditional_text": "a[i].x = 1;\\n#if 1\\n a[i].y = b[i].x;\\n#endif\\n",
+    "unread_text": "a[i].x = 1;\\n#ifdef OTHER\\n a[i].y = b[i].x; /* a */\\n#else\\n b[i].energy();\\n#endif\\n a[i].id++;",
+    "overloads_copied": "a[i].x = kinds(a + i, 1) + kinds(b + i, 1.5f) + kinds(b + i, 2.5);",
     "comment": "/* sizeof(a) isn't asked */ a[i].x = sizeof(Body); // decltype(a[i]) 'a",
 }
 
@@ -111,7 +116,8 @@ KEPT = {
     "pointer_to_pointer": ("Body **q = &a; keep = (*q)->x; // HERE", "address of a pointer"),
     "two_sources": ("Body t; Body *q = &t; if (i) q = a; keep = q->x; // HERE", "another pointer|different kinds"),
     "lambda": ("auto f = [=] { return a[i].x; }; keep = f(); // HERE", "lambda"),
-    "inactive": ("a[i].x = 1;\\n#ifdef OTHER\\n keep = a[i].y; // HERE\\n#endif\\n", "conditional text"),
+    "inactive": ("a[i].x = 1;\\n#if __CUDA_ARCH__ < 200\\n keep = a[i].y; // HERE\\n#endif\\n", "conditional text"),
+    "inactive_comment": ("\\n#if 1 /*\\n#if 0\\n a */ // HERE\\n#endif\\n a[i].x = 1; /* a */", "conditional text"),
     "macro_value": ("Body t = ELEMENT(i); keep = t.x; // HERE", "macro"),
     "other_argument": ("keep = more(a[i], a[i].x = 3); // HERE", "beside an element"),
     "argument_before": ("keep = more(a[i], change(a + i)); // HERE", "beside an element"),
@@ -261,6 +267,14 @@ def run(reply, names, compiler, folder, record="Body", draw=DRAW):
         raise SystemExit("%s: %s%s" % (compiler, answer.stdout, answer.stderr))
 
 
+def check_unread(compiler, folder):
+    """Text that was not read holds with other macros: the second form must not be compiled."""
+    command = [compiler, "-I" + folder, "-std=c++14", "-w", "-DOTHER", "-fsyntax-only", os.path.join(folder, "both.cpp")]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode == 0 or answer.stderr.count("error:") != 1 or "make it again" not in answer.stderr:
+        raise SystemExit("%s: compiles a second form with other macros: %s" % (compiler, answer.stderr))
+
+
 def check_accepted(program, compilers, folder):
     path = os.path.join(folder, "accepted.cu")
     source = RECORDS + HELPERS + "".join(kernel(name, body) for name, body in ACCEPTED.items())
@@ -277,6 +291,7 @@ def check_accepted(program, compilers, folder):
             raise SystemExit("the companion is not the original with insertions")
         for compiler in compilers:
             run(reply, list(ACCEPTED), compiler, folder)
+            check_unread(compiler, folder)
     print("%d kernels agree in 3 layouts, 4 forms each" % len(ACCEPTED))
 
 
