@@ -152,13 +152,12 @@ static void rename_call(rs_companion_editing *at, const rs_syntax_node *node,
 static const char *suffix_of(const rs_companion_copies *copies, const rs_fact_frame *frame);
 static void wrap_call(rs_companion_editing *at, const rs_syntax_node *node);
 
-/* A copy's parameters are found by deduction, which does not add const. */
+/* What a copy's parameter or an `auto` gets is found by deduction, which does not add const. */
 static void make_const(rs_companion_editing *at, const rs_syntax_node *node,
-                       const rs_syntax_declaration *parameter, rs_fact_element element)
+                       const rs_syntax_declaration *to, rs_fact_element element)
 {
     const rs_syntax_node *text = written(node);
-    if ((element.shape != RS_SHAPE_POINTER && element.shape != RS_SHAPE_ELEMENT) ||
-        !parameter->type->of->is_const)
+    if ((element.shape != RS_SHAPE_POINTER && !is_record(element)) || !to->type->of->is_const)
         return;
     if (!rs_companion_is_text(at, text->range)) {
         rs_companion_fail(at, shape_of(at, node).arguments, node->range,
@@ -271,17 +270,33 @@ static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
         wrap_call(at, node);
 }
 
+/* Functions are chosen through a reference to const as the source says, and through a pointer. */
+static void edit_variable(rs_companion_editing *at, const rs_syntax_node *node)
+{
+    const rs_fact_element element = rs_fact_declaration_shape(at->frame, node->declaration);
+    if (node->child_count > 0 && node->children[0] != NULL &&
+        shape_of(at, node->children[0]).shape == element.shape)
+        make_const(at, node->children[0], node->declaration, element);
+}
+
 static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool is_alone)
 {
     if (node == NULL || at->problem->what != NULL || at->status != RESTRIDE_OK)
         return;
     if (node->kind == RS_NODE_DECLARE)
         rs_companion_retype_variables(at, node, is_alone);
+    if (node->kind == RS_NODE_VARIABLE)
+        edit_variable(at, node);
     if (node->kind == RS_NODE_CALL)
         edit_call(at, node);
     if (node->kind == RS_NODE_MEMBER && node->child_count == 1 &&
-        node->children[0]->kind == RS_NODE_THIS && at->frame->object.shape != RS_SHAPE_NONE)
+        node->children[0]->kind == RS_NODE_THIS && at->frame->object.shape != RS_SHAPE_NONE) {
         edit_this(at, node);
+        return;
+    }
+    if (node->kind == RS_NODE_THIS && at->frame->object.shape != RS_SHAPE_NONE)
+        rs_companion_fail(at, at->frame->object.arguments, node->range,
+                          "a method that may change an element uses its own address");
     if (node->kind == RS_NODE_CONSTRUCT && node->child_count == 1 &&
         is_record(shape_of(at, node->children[0])))
         read_value(at, node->children[0], value_of, false);

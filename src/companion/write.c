@@ -316,7 +316,14 @@ static const char conversions[] =
     "template <class T, class F> RESTRIDE_INLINE restride_pointer<const T, F>\n"
     "restride_const(const restride_pointer<T, F> &p)\n{\n    return p;\n}\n"
     "template <class T, class F> RESTRIDE_INLINE restride_lvalue<const T, F>\n"
-    "restride_const(const restride_lvalue<T, F> &r)\n{\n    return r;\n}\n";
+    "restride_const(const restride_lvalue<T, F> &r)\n{\n    return r;\n}\n"
+    "template <template <class, restride_size> class R, class L, class F, class Q, "
+    "restride_size O>\n"
+    "RESTRIDE_INLINE R<restride_place<L, F, const Q>, O>\n"
+    "restride_const(const R<restride_place<L, F, Q>, O> &r)\n{\n"
+    "    return R<restride_place<L, F, const Q>, O>(\n"
+    "        restride_place<L, F, const Q>(r.restride_p, r.restride_p.base, "
+    "r.restride_p.number));\n}\n";
 
 static void add_all(rs_text *text, const insertions *all)
 {

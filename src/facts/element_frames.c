@@ -196,6 +196,7 @@ restride_status rs_fact_elements_read(rs_fact_elements *facts, rs_syntax *tree,
     if (rounds == ROUND_LIMIT)
         rs_element_refuse(facts, arguments, kernel->range, "functions call each other too deeply");
     look(facts);
+    rs_element_check_called(facts);
     if (!facts->failed && !tree->out_of_memory)
         return RESTRIDE_OK;
     rs_fact_elements_free(facts);

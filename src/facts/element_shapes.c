@@ -494,25 +494,6 @@ static rs_fact_element see_by_kind(rs_fact_elements *facts, rs_fact_frame *frame
     }
 }
 
-/* A pointer to the same structure that memory holds may point into the array. */
-static void check_memory(rs_fact_elements *facts, const rs_fact_frame *frame,
-                         const rs_syntax_node *node)
-{
-    const rs_syntax_type *to = pointee(node->type);
-    if (to == NULL || to->kind != RS_TYPE_RECORD || node->kind != RS_NODE_IMPLICIT ||
-        node->conversion != RS_CONVERSION_LOAD)
-        return;
-    const rs_syntax_node *place = rs_syntax_plain(node->children[0]);
-    if (rs_fact_node_shape(frame, place).shape == RS_SHAPE_POINTER ||
-        (place->kind == RS_NODE_REFERENCE && place->declaration->parent == frame->function))
-        return;
-    for (size_t i = 0; i < facts->kernel->parameter_count && i < 64; i++)
-        if (facts->frames[0]->parameters[i].shape != RS_SHAPE_NONE &&
-            pointee(facts->kernel->parameters[i]->type) == to)
-            rs_element_refuse(facts, UINT64_C(1) << i, node->range,
-                              "memory holds pointers to such structures");
-}
-
 rs_fact_element rs_element_see(rs_fact_elements *facts, rs_fact_frame *frame,
                                const rs_syntax_node *node)
 {
@@ -520,7 +501,7 @@ rs_fact_element rs_element_see(rs_fact_elements *facts, rs_fact_frame *frame,
         return none;
     const rs_fact_element seen = see_by_kind(facts, frame, node);
     if (facts->is_final)
-        check_memory(facts, frame, node);
+        rs_element_check_memory(facts, frame, node);
     if (seen.shape == RS_SHAPE_NONE)
         return none;
     rs_fact_element *known = rs_map_get(&frame->nodes, node);

@@ -1,6 +1,6 @@
 /* What the files that follow elements share: element_frames.c keeps frames, element_shapes.c goes
  * through expressions and statements, element_calls.c through calls, element_text.c through what
- * the tree does not show. */
+ * the tree does not show, element_memory.c through pointers that memory holds. */
 #ifndef RS_FACTS_ELEMENT_WALK_H
 #define RS_FACTS_ELEMENT_WALK_H
 
@@ -29,6 +29,12 @@ void rs_element_enter(rs_fact_elements *facts, rs_fact_frame *frame, const rs_sy
 /* In the last round; nothing for no arguments. */
 void rs_element_refuse(rs_fact_elements *facts, uint64_t arguments, rs_syntax_range range,
                        const char *what);
+
+/* Refuse where a pointer to such a structure is loaded from memory: by a node of a frame, and by
+ * functions that frames call without elements. */
+void rs_element_check_memory(rs_fact_elements *facts, const rs_fact_frame *frame,
+                             const rs_syntax_node *node);
+void rs_element_check_called(rs_fact_elements *facts);
 
 /* Notes conditional text that was not read. */
 void rs_element_leave_out(rs_fact_elements *facts, rs_fact_frame *frame, rs_syntax_range range);

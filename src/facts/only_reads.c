@@ -87,10 +87,30 @@ static bool has_pointer_to_array(const rs_syntax_node *node)
     return false;
 }
 
+/* Whether `this` is used but as `this->` or `*this`: a copy has another address and no neighbours.
+ */
+static bool has_pointer_to_object(const rs_syntax_node *node)
+{
+    const bool is_through =
+        node->is_arrow || (node->kind == RS_NODE_UNARY && strcmp(node->symbol, "*") == 0);
+    for (size_t i = is_through; i < node->child_count; i++)
+        if (node->children[i] != NULL && rs_syntax_plain(node->children[i])->kind == RS_NODE_THIS)
+            return true;
+    return false;
+}
+
+/* Whether objects of a type are made without code of their own. */
+static bool is_plain(const rs_syntax_type *type)
+{
+    const rs_syntax_declaration *record = type == NULL ? NULL : type->plain->declaration;
+    return record == NULL || record->kind != RS_DECLARATION_RECORD || record->is_plain ||
+           record->is_system;
+}
+
 static bool is_harmless(void *context, const rs_syntax_node *node)
 {
     const question *at = context;
-    if (has_pointer_to_array(node))
+    if (has_pointer_to_array(node) || has_pointer_to_object(node))
         return false;
     switch (node->kind) {
     case RS_NODE_ASSIGN:
@@ -107,7 +127,11 @@ static bool is_harmless(void *context, const rs_syntax_node *node)
         return is_harmless_call(at, node);
     case RS_NODE_CONSTRUCT:
         return node->declaration != NULL &&
-               (node->declaration->is_implicit || node->declaration->is_system);
+               (node->declaration->is_system ||
+                (node->declaration->is_implicit &&
+                 (node->declaration->parameter_count > 0 || is_plain(node->type))));
+    case RS_NODE_LIST: /* the constructors of parts are not shown */
+        return is_plain(node->type);
     case RS_NODE_VARIABLE: /* no other name for what is read */
         return node->declaration->type != NULL &&
                node->declaration->type->kind != RS_TYPE_POINTER &&

@@ -14,7 +14,7 @@ import tempfile
 import random_bodies
 
 RECORDS = """
-struct Vec { float x, y, z; __device__ float dot(const Vec &o) const { return x * o.x + y * o.y + z * o.z; } };
+struct Vec { float x, y, z, more[2]; __device__ float dot(const Vec &o) const { return x * o.x + y * o.y + z * o.z; } __device__ float which() { return x; } __device__ float which() const { return y; } };
 struct Big { float e[5]; };
 class Closed { float c[5]; public: __device__ float sum() const { return c[0] + 2 * c[4]; } };
 struct Body {
@@ -84,6 +84,7 @@ ACCEPTED = {
     "helpers": "move(a + i, 2); twice(&a[i], 1); reset(a[i], b[i]); bump(a[i].y, &a[i].hits); a[i].id = deep::er::count(a, i);",
     "values": "a[i].x = by_value(b[i]) + read_only(b[i]) + a[i].energy() + (a + i)->energy() + b[i].v.dot(a[i].v);",
     "overloads": "a[i].x = by_kind(b[i]) + by_kind(a[i]) + a[i].by_kind() + (b + i)->by_kind(); a[i].y = a[i].by_const() + b[i].by_const();",
+    "const_overloads": "const Body &r = a[i]; const auto &c = a[i]; const auto *q = a + i; const Vec &v = a[i].v; auto &w = a[i].v; a[i].x = r.by_const() + 3 * c.by_const() + 5 * q->by_const(); a[i].w[1] = v.which() + 3 * w.which() + 5 * a[i].by_const();",
     "own_order": "int k = 0; a[i].x = and_more(a[i], k += 2) + b[i].and_more(++k); a[i].y = k;",
     "operators": "Body t = a[i] + b[i]; a[i] = t + b[i];",
     "templates": "Body t = b[i]; exchange(a + i, t); a[i].x += first(b, i) + first(a, i) + through(b[i]) + through(t); exchange(a + i, a[i]);",
@@ -131,6 +132,9 @@ KEPT = {
     "outside_method": ("a[i].outside(); // HERE", "outside its class"),
     "returned": ("give(a, i)->x = 1; // HERE", "returns"),
     "from_memory": ("keep = where->x + a[i].x; // HERE", "memory holds pointers"),
+    "from_memory_by_callee": ("keep = far(i) + a[i].x; // HERE", "memory holds pointers"),
+    "from_memory_by_copy": ("keep = linked(a[i]); // HERE", "memory holds pointers"),
+    "neighbour_of_this": ("keep = a[i].neighbour(); // HERE", "own address"),
     "inline_assembly": ("asm(\"\" :: \"l\"(a)); // HERE", "pointer"),
     "volatile_place": ("volatile Body *q = a + i; q->x = 1; // HERE", "this type is written"),
 }
@@ -152,13 +156,15 @@ REFUSED_HEAD = """
 struct Owner { int k, m[5]; Owner() = default; __device__ Owner(const Owner &o) { k = o.k; } };
 struct Inner { float x[5]; __device__ void change() { x[0] = 1; } };
 struct Holder { float x, y; Owner owner; };
-struct Body { float x, y, w[4]; int id; Inner inner; Holder holder; __device__ void outside(); __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } __device__ float more(float k) const { return x + k; } };
+struct Body { float x, y, w[4]; int id; Inner inner; Holder holder; __device__ void outside(); __device__ Body &operator+=(const Body &o) { x += o.x; return *this; } __device__ float more(float k) const { return x + k; } __device__ float neighbour() const { return (this + 1)->x + this[1].y; } }; // THIS
 __device__ void Body::outside() { x = 1; } // OUTSIDE
 __device__ float more(const Body &v, float k) { return v.x + k; }
 __device__ float less(const Body &v, const Body &w) { return v.x - w.x; }
 __device__ int change(Body *q) { q->x += 4; return 0; }
 __device__ float keep;
 __device__ Body *where;
+__device__ float far(int k) { return where[k].x; } // FAR
+__device__ float linked(const Body &v) { return v.x + where->x; } // LINKED
 __device__ void elsewhere(Body *q);
 __device__ Body *give(Body *q, int i) { return q + i; } // RETURNS
 #define ELEMENT(i) a[i]
@@ -245,7 +251,7 @@ def arguments(reply):
 
 
 DRAW = """b.x = next() % 100; b.y = next() % 100; b.id = next() % 64; b.hits = next() % 64;
-    b.v = Vec{float(next() % 10), float(next() % 10), float(next() % 10)};
+    b.v = Vec{float(next() % 10), float(next() % 10), float(next() % 10), {}};
     for (float &f : b.w) f = next() % 100;
     for (float &f : b.big.e) f = next() % 100;
     for (int i = 0; i < 5; i++) { float f = next() % 100; memcpy((char *)&b.closed + 4 * i, &f, 4); }
@@ -336,7 +342,8 @@ def check_refused(program, folder):
             file.write(source)
         one = arguments(rewrite(program, path))["k_" + name + ".a"]
         lines = [i for i, line in enumerate(source.splitlines(), 1) if "// HERE" in line or (name in ("returned", "static_variable") and "RETURNS" in line)
-                 or (name == "outside_method" and "OUTSIDE" in line)]
+                 or (name == "outside_method" and "OUTSIDE" in line) or (name == "from_memory_by_callee" and "// FAR" in line)
+                 or (name == "from_memory_by_copy" and "// LINKED" in line) or (name == "neighbour_of_this" and "// THIS" in line)]
         if one["status"] != "kept" or one["line"] not in lines or not re.search(words, one["reason"]):
             wrong.append("%s: %s" % (name, one))
     if wrong:
