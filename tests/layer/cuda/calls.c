@@ -72,7 +72,7 @@ void find_functions(bool by_thread)
             cuGetProcAddress_v2(functions[i].asked, &function, 13000, by_thread ? 2 : 1, &status);
         else
             function = find_symbol(library, functions[i].name, by_thread);
-        if (function == NULL)
+        if (function == NULL && strcmp(functions[i].name, "cuMadeUpFunction") != 0)
             fail(functions[i].name, 0);
         memcpy((char *)&cu + functions[i].place, &function, sizeof function);
     }

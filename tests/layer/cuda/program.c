@@ -1,8 +1,9 @@
 /*
- * program KERNELS SEED COUNT [FLAGS]: COUNT random programs of calls of the CUDA driver, and a sum
- * of all bytes that they read back, and the number of launches. Calls on the same memory are
- * ordered by events, by waiting, or by the rules of the default stream, wherever one of them
- * writes; nowhere else. So the sum depends on SEED alone.
+ * program KERNELS SEED COUNT [FLAGS]: with the kernels of a library (kernels.c), or of a cubin for
+ * a GPU (gpu/random.cu), COUNT random programs of calls of the CUDA driver, and a sum of all bytes
+ * that they read back, and the number of launches. Calls on the same memory are ordered by events,
+ * by waiting, or by the rules of the default stream, wherever one of them writes; nowhere else. So
+ * the sum depends on SEED alone.
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "u" calls a function that is not known, "r" gives one of two
@@ -59,10 +60,26 @@ static void run_threads(void *context, unsigned long seed, unsigned long count, 
     printf("%lu launches\n", all);
 }
 
+/* What the made-up driver takes for a module is the name of a library. */
+static void *read_image(const char *path)
+{
+    enum { MOST_BYTES = 1 << 24 };
+    char *image = calloc(MOST_BYTES, 1);
+    FILE *file = strstr(path, ".cubin") != NULL ? fopen(path, "rb") : NULL;
+    if (image == NULL || (strstr(path, ".cubin") != NULL && file == NULL))
+        fail(path, 0);
+    if (file == NULL)
+        snprintf(image, MOST_BYTES, "emulated %s", path);
+    else if (fread(image, 1, MOST_BYTES, file) == 0)
+        fail(path, 0);
+    if (file != NULL)
+        fclose(file);
+    return image;
+}
+
 int main(int argc, char **argv)
 {
     void *context, *module;
-    char image[4096];
     if (argc < 4)
         return 2;
     const char *flags = argc > 4 ? argv[4] : "";
@@ -73,8 +90,9 @@ int main(int argc, char **argv)
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
     CHECK(cuCtxSetCurrent(context));
-    snprintf(image, sizeof image, "emulated %s", argv[1]);
+    void *image = read_image(argv[1]);
     CHECK(cuModuleLoadData(&module, image));
+    free(image);
     find_kernels(module);
     if (strchr(flags, 'j') != NULL) {
         void *linked;

@@ -23,6 +23,7 @@ typedef struct {
     pointer address; /* 0: it is not there */
     size_t count;
     bool is_part;        /* of the allocation before it in the list */
+    bool is_pooled;      /* its memory may be given back in a stream */
     void *written;       /* an event behind the last writing, or NULL */
     void *read[STREAMS]; /* and behind the readings of each stream since */
     int writer;          /* stream */
@@ -154,7 +155,8 @@ static void make(void)
         const int stream = (int)below(STREAMS);
         const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 && below(4) == 0;
         const size_t bytes = bytes_of(a) * (has_part ? 2 : 1);
-        if (below(2) == 0)
+        a->is_pooled = below(2) != 0;
+        if (!a->is_pooled)
             CHECK(cu.cuMemAlloc_v2(&a->address, bytes));
         else
             CHECK(cu.cuMemAllocAsync(&a->address, bytes, streams[stream]));
@@ -185,7 +187,7 @@ static void end(array *a, bool at_once)
     order(a, stream, true);
     if (both)
         order(a + 1, stream, true);
-    if (at_once || below(2) == 0)
+    if (at_once || !a->is_pooled || below(2) == 0)
         CHECK(cu.cuMemFree_v2(a->address));
     else
         CHECK(cu.cuMemFreeAsync(a->address, streams[stream]));
@@ -370,7 +372,7 @@ static void run_graph(void)
     void *graph, *made;
     const int stream = 1 + (int)below(STREAMS - 1);
     CHECK(cu.cuCtxSynchronize());
-    CHECK(cu.cuStreamBeginCapture_v2(streams[stream], 0));
+    CHECK(cu.cuStreamBeginCapture_v2(streams[stream], 1)); /* other threads allocate meanwhile */
     is_captured = true;
     for (unsigned i = 1 + below(3); i > 0; i--)
         launch_move(stream, true);

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# usage: tools/gpu_random_cuda.sh [--build FOLDER] [--count N] [--seconds S] [--again] [--compile]
+# N random programs of calls of the CUDA driver (default 20000) on a GPU, plainly and under `restride run`, with policies asta and
+# auto, one thread and 16, both kinds of default streams: all bytes that they read back are the same. What has passed is noted in
+# FOLDER (default: build), so that the same command goes on after S seconds (default 540) or a failure; --again forgets it. With
+# --compile nothing is run. 0 when nothing differed so far, 77 where there is no nvcc.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+build=build count=20000 seconds=540 again=false compile=false
+while [ $# -gt 0 ]; do
+    case $1 in
+    --build) build=${2:?} && shift ;;
+    --count) count=${2:?} && shift ;;
+    --seconds) seconds=${2:?} && shift ;;
+    --again) again=true ;;
+    --compile) compile=true ;;
+    *)
+        sed -n '2,7s/^# //p' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+PATH=$PATH:/usr/local/cuda/bin
+command -v nvcc >/dev/null || { echo "gpu_random_cuda: there is no nvcc" && exit 77; }
+if [ ! -x "$build/bin/restride" ] || [ ! -r "$build/lib/librestride_layer_cuda.so" ]; then
+    cmake -S . -B "$build" -DRESTRIDE_TESTS=OFF -DRESTRIDE_EXAMPLES=OFF -DRESTRIDE_LAB=OFF -DRESTRIDE_MPI=OFF >/dev/null &&
+        cmake --build "$build" --parallel "$(nproc)" -- --no-print-directory --quiet || exit 1
+fi
+restride=$PWD/$build/bin/restride
+only=()
+"$restride" rewrite --help >/dev/null 2>&1 || only=(--cache-only)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=$PWD/$build/gpu_random_cuda.passed
+$again && rm -f "$passed" "$passed.counts"
+touch "$passed"
+export RESTRIDE_WISDOM=
+sources=tests/layer/cuda
+architecture=native
+! $compile || architecture=sm_90
+stubs=$(dirname "$(command -v nvcc)")/../lib64/stubs
+nvcc -std=c++17 -O2 -fmad=false -arch=$architecture -cubin $sources/gpu/random.cu -o "$work/kernels.cubin" &&
+    "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE $sources/program.c $sources/sequence.c $sources/calls.c $sources/description.c -o "$work/program" \
+        -L"$stubs" -lcuda -ldl -lpthread || exit 1
+echo "gpu_random_cuda: the programs are built"
+! $compile || exit 0
+
+# One part: so many programs by one process, and by each of 16 threads fewer.
+part=100 failed=0 began=$SECONDS programs=0
+kinds=("asta :$part" "auto :$part" "asta p:$part" "auto p:$part" "asta tp:3" "auto tp:3")
+for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
+    kind=${kinds[number % ${#kinds[@]}]}
+    policy=${kind%% *} flags=${kind#* } each=${kind##*:}
+    flags=${flags%:*}
+    size=$each
+    [ "$flags" != tp ] || size=$((16 * each))
+    programs=$((programs + size))
+    grep -qx "$number" "$passed" && continue
+    arguments=("$work/program" "$work/kernels.cubin" $((1 + number * 1000)) "$each" "$flags")
+    if ! timeout 120 "${arguments[@]}" >"$work/plain" 2>&1; then
+        echo "part $number: the plain run failed: $(tail -n 1 "$work/plain")"
+        exit 1
+    fi
+    timeout 300 "$restride" run "${only[@]}" --quiet --policy "$policy" --report "$work/report.json" -- "${arguments[@]}" >"$work/run" 2>&1
+    if cmp -s "$work/plain" "$work/run"; then
+        echo "$number" >>"$passed"
+        python3 - "$work/report.json" "$policy" "$size" >>"$passed.counts" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+kernels = report["kernels"]
+print(sys.argv[2], sys.argv[3], sum(k["launches"] for k in kernels), sum(k["transformed_launches"] for k in kernels), report["marshal"]["count"])
+END
+    else
+        failed=$((failed + 1))
+        echo "part $number DIFFERS: seed $((1 + number * 1000)), $each programs, flags \"$flags\", policy $policy: $(tail -n 1 "$work/run")"
+    fi
+done
+echo
+echo "policy  programs  launches  transformed  conversions"
+[ ! -r "$passed.counts" ] || awk '{ p[$1] += $2; l[$1] += $3; t[$1] += $4; c[$1] += $5 }
+    END { for (k in p) printf "%-7s %8d %9d %12d %12d\n", k, p[k], l[k], t[k], c[k] }' "$passed.counts"
+[ "$programs" -ge "$count" ] && state="all $count programs were run" || state="$programs of $count programs so far: run it again to go on"
+[ $failed = 0 ] && echo "gpu_random_cuda: $state, 0 differences" || echo "gpu_random_cuda: $state, $failed parts DIFFER"
+exit $((failed > 0))
