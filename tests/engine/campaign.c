@@ -108,6 +108,14 @@ static problem draw(uint64_t number)
         p.axes[k] = kind < 4 ? p.axes[k] : axis;
     }
     p.copied = below(5) == 0;
+    if (p.copied && below(2) == 0) { /* whole lines throughout */
+        p.elements = 1;
+        p.shift = 0;
+        for (int i = 0; i < p.rank; i++) {
+            p.dims[i] = p.dims[i] < 24 ? p.dims[i] : p.dims[i] / 64 * 64 + 64;
+            p.elements *= p.dims[i];
+        }
+    }
     p.tile = kind == 0 ? 1 + below(below(2) == 0 ? 8 : 70) : 0;
     p.back = below(2) == 0;
     if (kind == 1 && below(2) == 0)

@@ -3,7 +3,8 @@
  *
  * A thread takes box after box (engine/copy_box.h). A box is put together in the order of the
  * target, in a buffer that stays in the second-level cache, by tiles over the axes that are fastest
- * in source and target; then its runs are streamed to the target. Boxes of small arrays,
+ * in source and target; then its runs are streamed to the target. Where lines of the target begin
+ * with its rows, tiles are streamed at once, without a buffer. Boxes of small arrays,
  * and long elements, go to the target at once. The members of a record that lie side by side in the
  * target are put together before any of it is written. Scratch: a buffer a thread.
  */
@@ -20,6 +21,8 @@ enum {
     FROM_RUN = 256,
     TO_RUN = 1024,
     BOX_BYTES = 64 << 10,
+    ALIGNED_FROM_RUN = 4096,
+    ALIGNED_TO_RUN = 256,
     GRAIN_BYTES = 128 << 10,
     STREAM_PARTS = 4 /* arrays of more than so many serial_bytes do not stay in the caches */
 };
@@ -140,25 +143,61 @@ static void cut_part(rs_host_copied_group *g, const rs_copy_part *part)
     g->direct = g->direct || part->unit >= RS_HOST_COPY_LONG_UNIT;
 }
 
-/* Whether the runs of the target are parts of longer ones that do not all begin with a line. */
+/* Where the runs of the target are parts of longer ones. */
 static void cut_lines(rs_host_copied_group *g, const rs_copy_part *part)
 {
     enum { LINE = RS_HOST_STREAM_LINE };
-    size_t dense = part->axis_count;
-    bool apart = false;
-    for (size_t a = 0; a < part->axis_count; a++) {
-        if (part->axes[a].to == part->unit)
-            dense = a;
-        else
-            apart = apart || part->axes[a].to % LINE != 0;
-    }
-    if (g->direct || !apart || dense == part->axis_count || LINE % part->unit != 0 ||
+    size_t dense = 0;
+    while (dense < part->axis_count && part->axes[dense].to != part->unit)
+        dense++;
+    if (g->direct || dense == part->axis_count || LINE % part->unit != 0 ||
         g->blocks[dense] * part->unit < 2 * (size_t)LINE ||
         g->blocks[dense] >= part->axes[dense].extent || part->axes[dense].from == part->unit)
         return;
     g->line_axis = dense;
     g->line = LINE / part->unit;
     g->bytes += g->bytes / g->blocks[dense] * g->line;
+}
+
+/* Whether a target that begins with a line can be written past the caches, tile by tile: its rows
+ * are lines apart. The group is then one of its own. */
+static void add_aligned(rs_host_copied *copies, size_t group, const rs_copy_part *part)
+{
+    static const rs_copy_goals goals = {.from_run = ALIGNED_FROM_RUN,
+                                        .to_run = ALIGNED_TO_RUN,
+                                        .least = BOX_BYTES,
+                                        .most = 2 * BOX_BYTES,
+                                        .line = RS_HOST_STREAM_LINE};
+    rs_host_copied_group *g = &copies->aligned[group];
+    rs_host_copied_part *p = &copies->parts[copies->part_count];
+    rs_copy_box box;
+    size_t dense = part->axis_count;
+    for (size_t a = 0; a < part->axis_count; a++) {
+        if (part->axes[a].to == part->unit)
+            dense = a;
+        else if (part->axes[a].to % RS_HOST_STREAM_LINE != 0)
+            return;
+    }
+    rs_copy_box_choose(&box, part, &goals);
+    *g = (rs_host_copied_group){.first = copies->part_count,
+                                .count = 1,
+                                .axis_count = part->axis_count,
+                                .direct = true,
+                                .streams = true,
+                                .bytes = box.elements * part->unit};
+    memcpy(g->blocks, box.blocks, sizeof g->blocks);
+    *p = (rs_host_copied_part){.part = *part};
+    place_part(p, g);
+    choose_loops(p, g);
+    p->stream = p->rows == part->axis_count ? NULL : rs_host_tile_choose_stream(&p->tile);
+    bool fits = part->to % RS_HOST_STREAM_LINE == 0 && p->rows == dense && p->stream != NULL &&
+                g->blocks[dense] * part->unit % RS_HOST_STREAM_LINE == 0;
+    if (fits) {
+        copies->part_count++;
+        order_boxes(g, part);
+    } else {
+        g->boxes = 0;
+    }
 }
 
 static void add_group(rs_host_copied *copies, const rs_copy_part *parts, const rs_copy_group *group)
@@ -187,6 +226,8 @@ static void add_group(rs_host_copied *copies, const rs_copy_part *parts, const r
         choose_loops(p, g);
     }
     order_boxes(g, parts);
+    if (copies->beyond && group->count == 1 && parts->unit < RS_HOST_COPY_LONG_UNIT)
+        add_aligned(copies, copies->group_count - 1, parts);
     if (!g->direct)
         copies->buffer_bytes = rs_size_larger(copies->buffer_bytes, g->bytes);
 }
@@ -246,6 +287,7 @@ static void destroy_copies(rs_stage *base)
 {
     rs_host_copied *copies = (rs_host_copied *)base;
     free(copies->groups);
+    free(copies->aligned);
     free(copies->parts);
     free(copies);
 }
@@ -260,8 +302,9 @@ static restride_status create_copies(restride_engine *engine, const rs_copy_task
     size_t most = 2 * count_parts(task) + 1; /* long ones are cut in two */
     copies->base.engine = engine;
     copies->groups = malloc(most * sizeof *copies->groups);
-    copies->parts = calloc(most, sizeof *copies->parts);
-    if (copies->groups == NULL || copies->parts == NULL) {
+    copies->aligned = calloc(most, sizeof *copies->aligned);
+    copies->parts = calloc(2 * most, sizeof *copies->parts);
+    if (copies->groups == NULL || copies->aligned == NULL || copies->parts == NULL) {
         destroy_copies(&copies->base);
         return rs_fail_memory("a stage");
     }
@@ -291,8 +334,10 @@ static restride_status run_copies(const rs_stage *base, const void *from, void *
                        "There is not enough memory for %zu bytes of scratch.", bytes);
     under_way->has_begun = true;
     for (size_t i = 0; i < copies->group_count; i++) {
-        rs_host_copy_run run = {copies, &copies->groups[i], from, to, buffers};
-        size_t threads = rs_size_smaller(copies->threads, copies->groups[i].boxes);
+        bool aligned = (uintptr_t)to % RS_HOST_STREAM_LINE == 0 && copies->aligned[i].boxes != 0;
+        const rs_host_copied_group *group = aligned ? &copies->aligned[i] : &copies->groups[i];
+        rs_host_copy_run run = {copies, group, from, to, buffers};
+        size_t threads = rs_size_smaller(copies->threads, group->boxes);
         rs_host_team_run(threads, rs_host_copy_boxes, &run);
     }
     free(buffers);

@@ -14,8 +14,9 @@ enum { RS_HOST_COPY_LONG_UNIT = 512 }; /* bytes; elements that need no buffer */
 typedef struct {
     rs_copy_part part;
     rs_host_tile tile;
-    size_t rows, cols; /* the axes that tiles are over; axis_count: none */
-    size_t along;      /* without tiles, the axis of the inner loop; axis_count: none */
+    rs_host_tile_move *stream; /* of a group that streams */
+    size_t rows, cols;         /* the axes that tiles are over; axis_count: none */
+    size_t along;              /* without tiles, the axis of the inner loop; axis_count: none */
     size_t strides[RS_COPY_MOST_AXES]; /* in the buffer, or the target */
     size_t begin;                      /* in the buffer */
 } rs_host_copied_part;
@@ -29,8 +30,9 @@ typedef struct {
     size_t bytes; /* of a box, at most */
     size_t line;  /* elements of the axis below that a box reads beyond its own; 0: none */
     size_t line_axis;
-    bool direct; /* without a buffer */
-    bool whole;  /* records of `record` bytes, side by side in the target from `start` on */
+    bool direct;  /* without a buffer */
+    bool streams; /* and past the caches, a line of the target at a time */
+    bool whole;   /* records of `record` bytes, side by side in the target from `start` on */
     size_t start, record;
 } rs_host_copied_group;
 
@@ -38,6 +40,8 @@ typedef struct {
     rs_stage base;
     size_t group_count;
     rs_host_copied_group *groups;
+    /* The same where the target begins with a line; without boxes where that is no other. */
+    rs_host_copied_group *aligned;
     size_t part_count;
     rs_host_copied_part *parts;
     size_t threads;

@@ -26,6 +26,7 @@ typedef struct {
     const unsigned char *source;
     unsigned char *place; /* where it is put together */
     bool beyond;
+    bool streams;
 } part_box;
 
 /* Goes to the next of the axes that are not `a` or `b`. False behind the last. */
@@ -109,6 +110,11 @@ static void turn(const part_box *box, unsigned char *target, const unsigned char
     size_t cols = box->counts[p->cols];
     size_t least = rs_size_larger(p->tile.edge, LEAST_STRIP);
     size_t step = rs_size_larger(STRIP_BYTES / (cols * p->part.unit) / least, 1) * least;
+    if (box->streams) {
+        rs_host_tile_stream(&p->tile, p->stream, source, from, target, p->strides[p->cols], rows,
+                            cols);
+        return;
+    }
     if (asked->bytes == 0)
         step = rows;
     for (size_t i = 0, height; i < rows; i += height) {
@@ -222,7 +228,7 @@ static request request_box(const rs_host_copy_run *run, size_t number)
     const rs_host_copied_part *p = &run->copies->parts[g->first];
     size_t origin[RS_COPY_MOST_AXES];
     request r = {.box = {.p = p, .source = run->from + p->part.from}};
-    if (number >= g->boxes || g->count > 1 || p->cols == p->part.axis_count)
+    if (number >= g->boxes || g->count > 1 || g->streams || p->cols == p->part.axis_count)
         return r;
     locate(g, &p->part, number, origin, r.box.counts);
     for (size_t a = 0; a < g->axis_count; a++)
@@ -249,7 +255,7 @@ static void copy_box(const rs_host_copy_run *run, size_t number, size_t next, un
     request asked = request_box(run, next);
     size_t origin[RS_COPY_MOST_AXES];
     size_t shift = 0;
-    part_box box = {.beyond = run->copies->beyond};
+    part_box box = {.beyond = run->copies->beyond, .streams = g->streams};
     locate(g, &run->copies->parts[g->first].part, number, origin, box.counts);
     for (size_t i = 0; i < g->count; i++) {
         box.p = &run->copies->parts[g->first + i];

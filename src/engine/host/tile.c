@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define LOW_2(k) 0, (k)
 #define LOW_4(k) 0, (k), 1, (k) + 1
@@ -21,8 +24,9 @@
 #define HIGH_16(k) HIGH_8_OF_16(k), 12, (k) + 12, 13, (k) + 13, 14, (k) + 14, 15, (k) + 15
 #define HIGH_8_OF_16(k) 8, (k) + 8, 9, (k) + 9, 10, (k) + 10, 11, (k) + 11
 
-/* `attribute` is the instruction set that a version needs, empty for the portable one. */
-#define DEFINE_TILE(name, attribute, element, k)                                                   \
+/* `attribute` is the instruction set that a version needs, empty for the portable one; `store` how
+ * it writes a row. */
+#define DEFINE_STORED_TILE(name, attribute, element, k, store)                                     \
     attribute static void name(const unsigned char *source, size_t source_stride,                  \
                                unsigned char *target, size_t target_stride)                        \
     {                                                                                              \
@@ -42,8 +46,12 @@
             _Pragma("GCC unroll 16") for (int i = 0; i < (k); i++) rows[i] = next[i];              \
         }                                                                                          \
         _Pragma("GCC unroll 16") for (int i = 0; i < (k); i++)                                     \
-            memcpy(target + (size_t)i * target_stride, &rows[i], sizeof(vector));                  \
+            store(target + (size_t)i * target_stride, rows[i]);                                    \
     }
+
+#define KEEP(place, row) memcpy(place, &(row), sizeof(row))
+#define DEFINE_TILE(name, attribute, element, k)                                                   \
+    DEFINE_STORED_TILE(name, attribute, element, k, KEEP)
 
 DEFINE_TILE(move_1_by_8, , uint8_t, 8)
 DEFINE_TILE(move_1, , uint8_t, 16)
@@ -57,6 +65,9 @@ DEFINE_TILE(move_4_avx2, RS_AVX2, uint32_t, 8)
 DEFINE_TILE(move_8_avx2, RS_AVX2, uint64_t, 4)
 DEFINE_TILE(move_4_avx512, AVX512, uint32_t, 16)
 DEFINE_TILE(move_8_avx512, AVX512, uint64_t, 8)
+#define STREAM(place, row) _mm512_stream_si512((void *)(place), (__m512i)(row))
+DEFINE_STORED_TILE(stream_4_avx512, AVX512, uint32_t, 16, STREAM)
+DEFINE_STORED_TILE(stream_8_avx512, AVX512, uint64_t, 8, STREAM)
 
 /*
  * Bytes: 16 columns of 64 rows are 16 vectors. Each is loaded from four rows, whose bytes of one
@@ -100,7 +111,7 @@ AVX512_PAIRS static inline void load_two_rows(const unsigned char *source, size_
     memcpy(words, &columns, sizeof columns);
 }
 
-#define DEFINE_NARROW_TILE(name, attribute, load, rows_of_word)                                    \
+#define DEFINE_NARROW_TILE(name, attribute, load, rows_of_word, move)                              \
     attribute static void name(const unsigned char *source, size_t source_stride,                  \
                                unsigned char *target, size_t target_stride)                        \
     {                                                                                              \
@@ -113,12 +124,14 @@ AVX512_PAIRS static inline void load_two_rows(const unsigned char *source, size_
                 (load)(rows, source_stride, words[i]);                                             \
                 rows += (rows_of_word)*source_stride;                                              \
             }                                                                                      \
-            move_4_avx512(words[0], sizeof words[0], target + col * target_stride, target_stride); \
+            (move)(words[0], sizeof words[0], target + col * target_stride, target_stride);        \
         }                                                                                          \
     }
 
-DEFINE_NARROW_TILE(move_1_avx512, AVX512_BYTES, load_four_rows, 4)
-DEFINE_NARROW_TILE(move_2_avx512, AVX512_PAIRS, load_two_rows, 2)
+DEFINE_NARROW_TILE(move_1_avx512, AVX512_BYTES, load_four_rows, 4, move_4_avx512)
+DEFINE_NARROW_TILE(move_2_avx512, AVX512_PAIRS, load_two_rows, 2, move_4_avx512)
+DEFINE_NARROW_TILE(stream_1_avx512, AVX512_BYTES, load_four_rows, 4, stream_4_avx512)
+DEFINE_NARROW_TILE(stream_2_avx512, AVX512_PAIRS, load_two_rows, 2, stream_4_avx512)
 #endif
 
 typedef struct {
@@ -126,31 +139,33 @@ typedef struct {
     size_t edge;
     const char *name;
     rs_host_tile_move *move;
+    rs_host_tile_move *stream; /* or NULL */
 } known_tile;
 
 /* Smaller edges first: the last line that fits is taken. */
 static const known_tile portable[] = {
-    {1, 8, "portable", move_1_by_8}, {1, 16, "portable", move_1}, {2, 4, "portable", move_2_by_4},
-    {2, 8, "portable", move_2},      {4, 4, "portable", move_4},  {8, 2, "portable", move_8},
+    {1, 8, "portable", move_1_by_8, NULL}, {1, 16, "portable", move_1, NULL},
+    {2, 4, "portable", move_2_by_4, NULL}, {2, 8, "portable", move_2, NULL},
+    {4, 4, "portable", move_4, NULL},      {8, 2, "portable", move_8, NULL},
 };
 
 #ifdef __x86_64__
 static const known_tile avx2[] = {
-    {4, 8, "avx2", move_4_avx2},
-    {8, 4, "avx2", move_8_avx2},
+    {4, 8, "avx2", move_4_avx2, NULL},
+    {8, 4, "avx2", move_8_avx2, NULL},
 };
 
 static const known_tile avx512[] = {
-    {4, 16, "avx512", move_4_avx512},
-    {8, 8, "avx512", move_8_avx512},
+    {4, 16, "avx512", move_4_avx512, stream_4_avx512},
+    {8, 8, "avx512", move_8_avx512, stream_8_avx512},
 };
 
 static const known_tile avx512_pairs[] = {
-    {2, 32, "avx512bw", move_2_avx512},
+    {2, 32, "avx512bw", move_2_avx512, stream_2_avx512},
 };
 
 static const known_tile avx512_bytes[] = {
-    {1, 64, "avx512vbmi", move_1_avx512},
+    {1, 64, "avx512vbmi", move_1_avx512, stream_1_avx512},
 };
 #endif
 
@@ -271,4 +286,56 @@ void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *sourc
             else
                 move_rest(from, source_stride, to, target_stride, edge, edge, unit);
         }
+}
+
+#ifdef __x86_64__
+static rs_host_tile_move *find_stream(const known_tile *table, size_t count,
+                                      const rs_host_tile *tile)
+{
+    for (size_t i = 0; i < count; i++)
+        if (table[i].move == tile->move)
+            return table[i].stream;
+    return NULL;
+}
+
+#define FIND_STREAM(table, tile) find_stream(table, sizeof(table) / sizeof(table)[0], tile)
+#endif
+
+rs_host_tile_move *rs_host_tile_choose_stream(const rs_host_tile *tile)
+{
+    rs_host_tile_move *found = NULL;
+#ifdef __x86_64__
+    found = FIND_STREAM(avx512, tile);
+    found = found != NULL ? found : FIND_STREAM(avx512_pairs, tile);
+    found = found != NULL ? found : FIND_STREAM(avx512_bytes, tile);
+#else
+    (void)tile;
+#endif
+    return found;
+}
+
+enum { AHEAD_BYTES = 256 };
+
+/* Along the source, so that hardware sees its rows, and a line of each target row is whole when the
+ * next begins. */
+void rs_host_tile_stream(const rs_host_tile *tile, rs_host_tile_move *stream,
+                         const unsigned char *source, size_t source_stride, unsigned char *target,
+                         size_t target_stride, size_t rows, size_t cols)
+{
+    size_t edge = tile->edge;
+    size_t whole = cols < edge ? 0 : rows / edge * edge;
+    for (size_t j = 0; whole != 0 && j < cols; j += edge) {
+        size_t col = j + edge > cols ? cols - edge : j; /* the last tile overlaps */
+        for (size_t i = 0; i < whole; i += edge) {
+            const unsigned char *from = source + i * source_stride + col * tile->unit;
+            for (size_t row = 0; row < edge; row++)
+                __builtin_prefetch(
+                    (const void *)((uintptr_t)from + row * source_stride + AHEAD_BYTES), 0, 2);
+            stream(from, source_stride, target + col * target_stride + i * tile->unit,
+                   target_stride);
+        }
+    }
+    if (whole < rows)
+        rs_host_tile_transpose(tile, source + whole * source_stride, source_stride,
+                               target + whole * tile->unit, target_stride, rows - whole, cols);
 }

@@ -30,4 +30,12 @@ void rs_host_tile_transpose(const rs_host_tile *tile, const unsigned char *sourc
                             size_t source_stride, unsigned char *target, size_t target_stride,
                             size_t rows, size_t cols);
 
+/* The same tile past the caches, a line a row of the target; NULL when there is none. */
+rs_host_tile_move *rs_host_tile_choose_stream(const rs_host_tile *tile);
+
+/* Transposes by `stream`. The rows of the target must begin with lines and be lines apart. */
+void rs_host_tile_stream(const rs_host_tile *tile, rs_host_tile_move *stream,
+                         const unsigned char *source, size_t source_stride, unsigned char *target,
+                         size_t target_stride, size_t rows, size_t cols);
+
 #endif
