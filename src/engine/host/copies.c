@@ -327,14 +327,18 @@ static restride_status run_copies(const rs_stage *base, const void *from, void *
                                   rs_under_way *under_way)
 {
     const rs_host_copied *copies = (const rs_host_copied *)base;
-    size_t bytes = scratch_bytes(base);
+    const bool line = (uintptr_t)to % RS_HOST_STREAM_LINE == 0;
+    size_t bytes = 0;
     void *buffers = NULL;
+    for (size_t i = 0; i < copies->group_count; i++)
+        if (!line || copies->aligned[i].boxes == 0)
+            bytes = scratch_bytes(base);
     if (bytes != 0 && posix_memalign(&buffers, RS_HOST_STREAM_LINE, bytes) != 0)
         return rs_fail(RESTRIDE_OUT_OF_MEMORY,
                        "There is not enough memory for %zu bytes of scratch.", bytes);
     under_way->has_begun = true;
     for (size_t i = 0; i < copies->group_count; i++) {
-        bool aligned = (uintptr_t)to % RS_HOST_STREAM_LINE == 0 && copies->aligned[i].boxes != 0;
+        bool aligned = line && copies->aligned[i].boxes != 0;
         const rs_host_copied_group *group = aligned ? &copies->aligned[i] : &copies->groups[i];
         rs_host_copy_run run = {copies, group, from, to, buffers};
         size_t threads = rs_size_smaller(copies->threads, group->boxes);
