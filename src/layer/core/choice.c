@@ -60,7 +60,7 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue,
 {
     const rs_buffer *buffer = wanted->buffer;
     if (kernel->arguments[wanted->index].is_part)
-        return "the argument is a sub-buffer";
+        return "the argument is a part of a buffer: a sub-buffer, or a piece of an allocation";
     if (buffer == NULL)
         return "the argument is not a buffer that the layer knows";
     if (wanted->is_used_otherwise)

@@ -7,7 +7,7 @@
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "u" calls a function that is not known, "r" gives one of two
- * holds of the context back first, "j" links at run time.
+ * holds of the context back first, "j" links at run time, "i" launches on a piece of an allocation.
  */
 #include "sequence.h"
 
@@ -98,6 +98,10 @@ int main(int argc, char **argv)
         void *linked;
         size_t size;
         CHECK(cuLinkComplete(NULL, &linked, &size));
+    }
+    if (strchr(flags, 'i') != NULL) {
+        launch_on_piece();
+        printf("%016llx %lu\n", (unsigned long long)sum, launches);
     }
     if (strchr(flags, 'r') != NULL) { /* the context goes on */
         CHECK(cuDevicePrimaryCtxRetain(&context, 0));

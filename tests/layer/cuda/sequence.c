@@ -532,6 +532,24 @@ void make_streams(void)
         CHECK(cuStreamCreate(&streams[i], (unsigned)i % 2));
 }
 
+void launch_on_piece(void)
+{
+    enum { COUNT = 64 };
+    char content[COUNT * sizeof(particle)];
+    pointer whole;
+    int n = COUNT;
+    float k = 1;
+    state = COUNT;
+    fill(content, PARTICLES, COUNT);
+    CHECK(cu.cuMemAlloc_v2(&whole, 2 * sizeof content));
+    pointer piece = whole + sizeof content;
+    CHECK(cu.cuMemcpyHtoD_v2(piece, content, sizeof content));
+    start(MOVE, COUNT, 0, (void *[]){&piece, &n, &k});
+    CHECK(cu.cuMemcpyDtoH_v2(content, piece, sizeof content));
+    add(content, sizeof content);
+    CHECK(cu.cuMemFree_v2(whole));
+}
+
 void run_program(unsigned long seed)
 {
     state = seed * 2862933555777941757u + 3037000493u;

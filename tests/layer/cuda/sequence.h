@@ -14,4 +14,7 @@ void find_kernels(void *module);
 void make_streams(void);
 void run_program(unsigned long seed);
 
+/* A launch on a piece of an allocation, as allocators hand them out. */
+void launch_on_piece(void);
+
 #endif
