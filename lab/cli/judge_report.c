@@ -19,8 +19,9 @@ typedef struct {
 typedef struct {
     size_t kernels, right, within, chosen, bad, kept, missed;
     size_t layouts, layouts_right;
-    double lost;      /* the worst gain of a chosen layout */
-    points series[2]; /* kernels that are changed, and kept */
+    size_t table[3][3]; /* direction + 1, measured and foretold */
+    double lost;        /* the worst gain of a chosen layout */
+    points series[2];   /* kernels that are changed, and kept */
 } totals;
 
 typedef struct {
@@ -105,6 +106,7 @@ static void count(totals *t, const compared *c)
     t->missed += chosen == 0 && c->measured[best] >= is_gain;
     t->lost = chosen > 0 ? fmin(t->lost, measured) : t->lost;
     t->right += direction(measured) == direction(foretold);
+    t->table[direction(measured) + 1][direction(foretold) + 1]++;
     t->within += fabs(foretold / measured - 1) <= close_enough;
     for (int i = 1; i < c->count; i++) {
         t->layouts++;
@@ -144,6 +146,20 @@ static void print_row(const compared *c, bool markdown)
                    direction(c->foretold[chosen > 0 ? chosen : best])
                ? "  wrong"
                : "");
+}
+
+/* Which directions were taken for which. */
+static void print_table(const totals *t, bool markdown)
+{
+    static const char *const names[] = {"loss", "neutral", "gain"};
+    const char *bar = markdown ? " | " : "  ", *end = markdown ? " |" : "";
+    printf("\n%s%-18s%s%8s%s%8s%s%8s%s\n", markdown ? "| " : "", "measured, foretold:", bar,
+           names[0], bar, names[1], bar, names[2], end);
+    if (markdown)
+        printf("|---|---|---|---|\n");
+    for (int i = 0; i < 3; i++)
+        printf("%s%-18s%s%8zu%s%8zu%s%8zu%s\n", markdown ? "| " : "", names[i], bar, t->table[i][0],
+               bar, t->table[i][1], bar, t->table[i][2], end);
 }
 
 static void print_totals(const totals *t)
@@ -204,7 +220,9 @@ restride_status rs_judge_report(const json_t *measured, const char *device, cons
         count(&t, &c);
         print_row(&c, markdown);
     }
-    if (status == RESTRIDE_OK && t.kernels > 0)
+    if (status == RESTRIDE_OK && t.kernels > 0) {
+        print_table(&t, markdown);
         print_totals(&t);
+    }
     return status == RESTRIDE_OK && svg != NULL ? draw(&t, svg) : status;
 }

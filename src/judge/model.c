@@ -1,5 +1,6 @@
 /*
- * Times from traffic: seven parts, of which the largest decides (a norm, as in sim/memory.h). The
+ * Times from traffic: seven parts, of which the largest decides (a norm, as in sim/memory.h). Other
+ * warps hide a wait, but where all of them read the same elements they stop at the same line. The
  * reuse of sectors in the L1 follows their distance: the lines that all resident warps touch before
  * a sector is wanted again, by the L1's size. The L2 keeps what one launch after the other uses
  * while it is small.
@@ -37,7 +38,7 @@ typedef struct {
     double l1_keeps;   /* the part of what may be used again that is still there */
     double l2_lacks;
     double memory_ns, load_sectors, store_sectors, store_lines, cycles, instructions;
-    double waiting_ns;
+    double waiting_ns, stalled_ns;
 } sums;
 
 static double threads_of(const rs_judge_kernel *kernel)
@@ -174,19 +175,34 @@ static void add_memory(sums *s, int k, const rs_judge_traffic *t, const rs_judge
             (s->device->memory_bytes * (1 - (1 - s->device->sparse_stores) * (1 - density)));
 }
 
-/* How long a warp waits: loops have a few rounds under way at once. */
+/* Loads of a warp that it waits for together: loops have a few rounds under way at once. */
+static double rounds_of(const rs_judge_argument *a, const rs_judge_traffic *t)
+{
+    double rounds = fmax(1, fmin(visits_of(a), UNROLLED));
+    return fmax(1, fmin(rounds, IN_FLIGHT / fmax(1, t->requests)));
+}
+
+static double far_ns(const sums *s)
+{
+    return s->device->l2_ns + s->l2_lacks * (s->device->memory_ns - s->device->l2_ns);
+}
+
+/* How long a warp waits in all its visits for what the L1 lacks. */
+static double missing_of(const sums *s, const rs_judge_argument *a, const rs_judge_traffic *t)
+{
+    double rounds = rounds_of(a, t), misses = fmin(1, t->misses * rounds);
+    if (a->lanes == RS_LANES_SAME)
+        misses /= 1 + (s->resident - 1) * drift;
+    return visits_of(a) / rounds * misses * (far_ns(s) - s->device->l1_ns);
+}
+
 static double waiting_of(const sums *s, const rs_judge_argument *a, const rs_judge_traffic *t)
 {
     const rs_judge_device *d = s->device;
-    double visits = visits_of(a), rounds = fmax(1, fmin(visits, UNROLLED));
-    rounds = fmax(1, fmin(rounds, IN_FLIGHT / fmax(1, t->requests)));
-    double misses = fmin(1, t->misses * rounds);
-    if (a->lanes == RS_LANES_SAME)
-        misses /= 1 + (s->resident - 1) * drift;
-    double far = d->l2_ns + s->l2_lacks * (d->memory_ns - d->l2_ns);
-    double once = d->l1_ns + misses * (far - d->l1_ns);
-    return visits / rounds * once + visits * t->requests * d->next_load * far +
-           (a->lanes == RS_LANES_GATHER ? far : 0);
+    double visits = visits_of(a);
+    return visits / rounds_of(a, t) * d->l1_ns + missing_of(s, a, t) +
+           visits * t->requests * d->next_load * far_ns(s) +
+           (a->lanes == RS_LANES_GATHER ? far_ns(s) : 0);
 }
 
 static void add_argument(sums *s, int k, const rs_judge_traffic *t, const rs_judge_layout *layout)
@@ -207,6 +223,8 @@ static void add_argument(sums *s, int k, const rs_judge_traffic *t, const rs_jud
         s->cycles += fmax(t->conflicts, s->device->line_cycles * t->lines) * all;
         s->load_sectors += loaded_sectors(s, a, t) * visits;
         s->waiting_ns = fmax(s->waiting_ns, waiting_of(s, a, t));
+        if (a->lanes == RS_LANES_SAME) /* all warps want the line that the first one waits for */
+            s->stalled_ns += missing_of(s, a, t);
     }
 }
 
@@ -226,8 +244,8 @@ rs_judge_time rs_judge_join(const rs_judge_kernel *kernel, const rs_judge_device
         s.load_sectors * fmax(processors / device->load_sectors, cycle / device->processor_sectors);
     time.parts[RS_BOUND_STORES] = processors * fmax(s.store_sectors / device->store_sectors,
                                                     s.store_lines / device->store_lines);
-    time.parts[RS_BOUND_PIPELINE] = cycle * s.cycles;
-    time.parts[RS_BOUND_INSTRUCTIONS] = cycle * s.instructions / device->issue;
+    time.parts[RS_BOUND_PIPELINE] = cycle * s.cycles + s.stalled_ns;
+    time.parts[RS_BOUND_INSTRUCTIONS] = cycle * s.instructions / device->issue + s.stalled_ns;
     time.parts[RS_BOUND_WAITING] = fmax(1, s.warps / s.resident) * s.waiting_ns;
     time.parts[RS_BOUND_GROUPS] = threads_of(kernel) / group * device->group_ns;
     for (int part = 1; part < RS_BOUNDS; part++)
