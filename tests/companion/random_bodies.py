@@ -60,7 +60,9 @@ class Body:
                    lambda: "%s.energy()" % self.source(), lambda: "%s->energy()" % self.pointer(), lambda: "read_only(%s)" % self.source(),
                    lambda: "by_value(%s)" % self.source(), lambda: "%s.v.dot(%s.v)" % (self.source(), self.source()),
                    lambda: "through(%s)" % self.source(), lambda: "first(%s, 0)" % self.pointer(), lambda: "%s.high" % self.source(),
-                   lambda: "%s.closed.sum()" % self.source()]
+                   lambda: "%s.closed.sum()" % self.source(), lambda: "%s.by_const()" % self.source(), lambda: "%s->by_const()" % self.pointer(),
+                   lambda: "%s.v.which()" % self.source(), lambda: "%s.by_kind()" % self.source(), lambda: "by_kind(%s)" % self.source(),
+                   lambda: "kinds(b + %s, %s)" % (self.index(), self.pick.choice(("1.5f", "2.5"))), lambda: "(%s + %s).x" % (self.source(), self.source())]
         if depth < 2:
             choices += [lambda: "(%s + %s)" % (self.value(depth + 1), self.value(depth + 1)),
                         lambda: "(%s & 2 ? %s : %s)" % (self.index(), self.value(depth + 1), self.value(depth + 1))]
@@ -95,6 +97,10 @@ class Body:
             lambda: "move(%s, %s);" % (self.pointer(), self.value()), lambda: "twice(%s, %s);" % (self.pointer(), self.value()),
             lambda: "reset(%s, %s);" % (self.element(), self.source()), lambda: "exchange(%s, %s);" % (self.pointer(), self.element()),
             lambda: "atomicAdd(&%s, (float)%s);" % (self.place(), self.value()), lambda: "bump(%s, &%s.hits);" % (self.place(), self.element()),
+            lambda: "{ const Vec &v = %s.v; %s = v.which() + v.dot(%s.v); }" % (self.source(), self.place(), self.source()),
+            lambda: "{ const auto *p = %s; %s = p->by_const(); p = %s; %s += p->w[%s]; }" % (
+                self.pointer(), self.place(), self.pointer(), self.place(), self.entry()),
+            lambda: "for (Body *p = %s, *e = p + 1; p != e; ++p) %s = p->v.x + p->touched();" % (self.pointer(), self.place()),
             lambda: "%s.low = %s.high;" % (self.element(), self.source()), lambda: "{ Vec &v = %s.v; v.y += %s; }" % (self.element(), self.value()),
             lambda: "%s.accelerate(%s, %s);" % (self.element(), self.value(), self.index()),
             lambda: "%s->accelerate(%s, %s->touched());" % (self.pointer(), self.value(), self.pointer()),
