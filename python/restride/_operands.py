@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import mmap
+import os
 import re
 import sys
 from typing import Any, Optional, Sequence, Tuple
@@ -350,6 +351,8 @@ def _operand(array: Any, copy: bool) -> Operand:
         return CudaOperand(array, dict(array.__cuda_array_interface__))
     if _is_cuda(array):
         return CudaOperand(array, dlpack_interface(array))
+    if isinstance(array, (str, os.PathLike)):
+        raise Error(f"This {type(array).__name__} is no array; restride.file changes files, and numpy.load() reads one.")
     found = _numpy_of(array)
     if found is None and copy:
         found = np.asarray(array)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ from ._library import Error, shown, text, whole_number
 
 _SUFFIXES = {"opencl": ".cl", "cuda": ".cu", "c": ".c"}
 _NAME = "source"
+# One line that ends like a file's name and has nothing of a kernel.
+_FILE_NAME = re.compile(r"[^\n;{}()#*\"]+\.(cl|cu|c|cc|cpp|h)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -298,6 +301,8 @@ def _ask(
         raise Error(f"language is one of {', '.join(_SUFFIXES)}, not {shown(language)}.")
     words = _texts("options", options)
     where: Optional[str] = None
+    if isinstance(source, str) and _FILE_NAME.fullmatch(source):
+        raise Error(f"The source is a text, and {shown(source)} is a file's name; hand over a pathlib.Path for a file.")
     if isinstance(source, str):
         where, name = folder, _NAME + _SUFFIXES[language]
         temporary(Path(folder, name).write_bytes, data=source.encode("utf-8", "surrogatepass"))
@@ -308,7 +313,7 @@ def _ask(
             name = os.fsdecode(source)
             name = os.path.join(".", name) if name.startswith("-") else name
         except TypeError:
-            raise Error(f"The source is a text or a pathlib.Path, not a {type(source).__name__}.") from None
+            raise Error(f"The source is a text or a pathlib.Path, and this is of type {type(source).__name__}.") from None
     answer = ask([verb, name, *arguments, "--json", "--", *words], where)
     if answer.status != 0:
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)

@@ -36,6 +36,8 @@ class Refused(unittest.TestCase):
 
     CALLS = [
         (lambda: rs.transpose([[1, 2], [3, 4]]), "This list gives no access"),
+        (lambda: rs.transpose("a.npy"), "This str is no array; restride.file changes files"),
+        (lambda: rs.transpose(Path("a.npy"), out_of_place=True), "is no array; restride.file changes files"),
         (lambda: rs.transpose(None), "This NoneType gives no access"),
         (lambda: rs.transpose(np.float64(3)), "This float64 gives no access"),
         (lambda: rs.transpose(np.array([[1, None]])), "references to Python objects"),
@@ -142,7 +144,9 @@ class Refused(unittest.TestCase):
         (lambda: rs.rewrite("__kernel void f() {}", layouts=["a"]), "are mappings"),
         (lambda: rs.rewrite("__kernel void f() { /* \ud800 */ }"), "UTF-8"),
         (lambda: rs.rewrite("__kernel void f() {\n" + "(" * 100000 + "}"), "source.cl:2: an expression"),
-        (lambda: rs.rewrite(b"__kernel void f() {}"), "not a bytes"),
+        (lambda: rs.rewrite(b"__kernel void f() {}"), "of type bytes"),
+        (lambda: rs.rewrite("kernels/bodies.cl"), "a file's name; hand over a pathlib.Path"),
+        (lambda: rs.analyze("loops.c", language="c"), "a file's name; hand over a pathlib.Path"),
         (lambda: rs.analyze("void f() {}", language="c", threads=[5]), "threads are a list of texts"),
         (lambda: rs.rewrite("__kernel void f() {}", layouts={"a": "i q"}), ""),
         (lambda: rs.rewrite("__kernel void f() {}", tile="x"), "tile"),
