@@ -352,7 +352,9 @@ def _operand(array: Any, copy: bool) -> Operand:
     if _is_cuda(array):
         return CudaOperand(array, dlpack_interface(array))
     if isinstance(array, (str, os.PathLike)):
-        raise Error(f"This {type(array).__name__} is no array; restride.file changes files, and numpy.load() reads one.")
+        raise Error(
+            f"This {type(array).__name__} is no array; restride.file changes files, and numpy.load() reads one."
+        )
     found = _numpy_of(array)
     if found is None and copy:
         found = np.asarray(array)

@@ -313,7 +313,8 @@ def _ask(
             name = os.fsdecode(source)
             name = os.path.join(".", name) if name.startswith("-") else name
         except TypeError:
-            raise Error(f"The source is a text or a pathlib.Path, and this is of type {type(source).__name__}.") from None
+            given = type(source).__name__
+            raise Error(f"The source is a text or a pathlib.Path, and this is of type {given}.") from None
     answer = ask([verb, name, *arguments, "--json", "--", *words], where)
     if answer.status != 0:
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)
