@@ -121,7 +121,9 @@ def check_verification():
         report = check(950001, max(count // 40, 10), flags, policy, options=["--verify"], status=int(wrong != ""), MADE_UP_WRONG=wrong)
         verified = report["verified"]
         launched = sum(kernel["transformed_launches"] for kernel in report["kernels"])
-        if verified["launches"] + verified["left_out"] != launched or verified["left_out"] or verified["unsteady"]:
+        # A call of another thread that blocks may hold all memory for a moment: such a launch is left out, and said to be.
+        most_left_out = launched // 100 if "t" in flags else 0
+        if verified["launches"] + verified["left_out"] != launched or verified["left_out"] > most_left_out or verified["unsteady"]:
             complain(f"{launched} transformed launches, verified: {verified}")
         named = [note for note in report["notes"] if "form of move left other bytes" in note and "member y" in note]
         if bool(verified["different"]) != bool(wrong) or bool(named) != bool(wrong):
