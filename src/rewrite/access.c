@@ -103,7 +103,7 @@ static restride_status name_structure(rs_way *w, const char **reason)
     if (status != RESTRIDE_OK)
         return status;
     const rs_structure *inner = &w->model->structures[w->access.structure];
-    if (inner->written == NULL)
+    if (inner->name == NULL)
         *reason = "a structure without a name is copied as a whole";
     else
         *reason =
@@ -118,9 +118,9 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     int argument = model->variables[variable].origin.argument;
     rs_pointer_parameter *arg = &model->arguments[argument];
     size_t offset = tree->nodes[node].begin;
-    if (rs_node_is_below(tree, node, CXCursor_BlockExpr))
+    if (rs_node_is_in(tree, node, RS_NODE_BLOCK))
         return rs_argument_refuse(arg, offset, "it is used in a block");
-    if (rs_node_is_below(tree, node, CXCursor_UnaryExpr))
+    if (rs_node_is_in(tree, node, RS_NODE_SIZEOF))
         return RESTRIDE_OK; /* sizeof: the structure keeps its type and size */
     rs_way w;
     memset(&w, 0, sizeof w);
@@ -131,13 +131,13 @@ static restride_status understand_use(rs_model *model, int variable, int functio
     w.access.argument = argument;
     w.access.structure = w.access.value = w.access.callee = w.access.vector_index = -1;
     w.access.pointer = w.node = node;
-    w.access.is_parameter = clang_equalCursors(model->variables[variable].cursor, arg->cursor) != 0;
+    w.access.is_parameter = model->variables[variable].declaration == arg->declaration;
+    w.type = &rs_type_none;
     w.place = RS_AT_POINTER;
     const char *address_space;
-    rs_pointer_target(clang_getCursorType(model->variables[variable].cursor), &w.target,
-                      &address_space);
+    rs_pointer_target(model->variables[variable].declaration->type, &w.target, &address_space);
     w.access.space = address_space;
-    w.access.flat = w.target.kind != CXType_Record;
+    w.access.flat = w.target->kind != RS_TYPE_RECORD;
     w.access.pointee = -1;
     restride_status status =
         w.access.flat ? RESTRIDE_OK : rs_model_structure(model, w.target, &w.access.pointee);
@@ -155,7 +155,8 @@ static restride_status understand_use(rs_model *model, int variable, int functio
 }
 
 /* A kernel that is called gets its pointers from the caller, where they are not followed. */
-static restride_status check_calls(rs_model *model, CXCursor called, size_t offset)
+static restride_status check_calls(rs_model *model, const rs_syntax_declaration *called,
+                                   size_t offset)
 {
     int called_function = rs_model_function(model, called);
     restride_status status = RESTRIDE_OK;
@@ -216,13 +217,13 @@ static restride_status check_words(rs_model *model, int function, const bool *se
  * name. */
 static void note_seen(const rs_tree *tree, const rs_node *node, bool *seen)
 {
-    static const enum CXCursorKind kinds[] = {
-        CXCursor_DeclRefExpr, CXCursor_VarDecl,   CXCursor_ParmDecl,  CXCursor_FieldDecl,
-        CXCursor_StructDecl,  CXCursor_TypeRef,   CXCursor_LabelStmt, CXCursor_LabelRef,
-        CXCursor_TypedefDecl, CXCursor_MemberRef, CXCursor_EnumDecl,  CXCursor_EnumConstantDecl};
+    static const int kinds[] = {RS_NODE_REFERENCE,   RS_NODE_VARIABLE,   RS_NODE_PARAMETER,
+                                RS_NODE_FIELD,       RS_NODE_STRUCT,     RS_NODE_TYPE_NAME,
+                                RS_NODE_LABEL,       RS_NODE_LABEL_NAME, RS_NODE_TYPEDEF,
+                                RS_NODE_MEMBER_NAME, RS_NODE_ENUM,       RS_NODE_ENUMERATOR};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kinds[i] == node->kind) {
-            size_t offset = rs_cursor_offset(node->cursor);
+        if (kinds[i] == node->is) {
+            size_t offset = node->place;
             if (offset < tree->size)
                 seen[offset] = true;
         }
@@ -255,8 +256,8 @@ static void sort_accesses(rs_model *model)
 static restride_status understand_reference(rs_model *model, int function, int node)
 {
     const rs_node *mention = &model->tree->nodes[node];
-    CXCursor target = clang_getCursorReferenced(mention->cursor);
-    if (clang_getCursorKind(target) == CXCursor_FunctionDecl)
+    const rs_syntax_declaration *target = mention->declaration;
+    if (target->kind == RS_DECLARATION_FUNCTION)
         return check_calls(model, target, mention->begin);
     int variable = rs_model_variable_of(model, target);
     if (variable < 0 || function < 0 || model->variables[variable].origin.argument < 0)
@@ -280,7 +281,7 @@ restride_status rs_model_understand(rs_model *model)
         while (function + 1 < model->function_count && model->functions[function + 1].node <= n)
             function++;
         note_seen(tree, &tree->nodes[n], seen);
-        if (tree->nodes[n].kind == CXCursor_DeclRefExpr)
+        if (tree->nodes[n].is == RS_NODE_REFERENCE)
             status = understand_reference(model, function, n);
     }
     for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++)

@@ -285,16 +285,14 @@ restride_status rs_annotations_evaluate(rs_annotations *annotations, const rs_tr
         if (annotations->items[i].extent != NULL)
             status = take_extent(&annotations->items[i], i, tree);
     for (int n = 0; n < tree->node_count && annotations->count > 0; n++) {
-        if (tree->nodes[n].kind != CXCursor_EnumConstantDecl)
+        if (tree->nodes[n].is != RS_NODE_ENUMERATOR)
             continue;
-        CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
         static const char prefix[] = "restride_record_";
-        const char *name = clang_getCString(spelling);
+        const char *name = tree->nodes[n].name;
         long number = strncmp(name, prefix, strlen(prefix)) == 0
                           ? strtol(name + strlen(prefix), NULL, 10)
                           : -1;
-        clang_disposeString(spelling);
-        long long value = clang_getEnumConstantDeclValue(tree->nodes[n].cursor);
+        long long value = tree->nodes[n].declaration->value.integer;
         size_t begin = tree->nodes[n].begin;
         if (number >= 0 && number < annotations->count && value > 0 &&
             !rs_tree_has_error(tree, begin, begin + strcspn(tree->text + begin, "}")))

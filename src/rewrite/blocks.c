@@ -96,14 +96,12 @@ static bool is_own_library(const rs_tree *tree)
 static const block_function *function_of(const rs_tree *tree, int call, int *lanes)
 {
     const block_function *found = NULL;
-    if (tree->nodes[call].kind != CXCursor_CallExpr)
+    if (tree->nodes[call].is != RS_NODE_CALL)
         return NULL;
-    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
-    const char *name = clang_getCString(spelling);
+    const char *name = tree->nodes[call].name;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0] && found == NULL; i++)
         if (matches(&functions[i], name, lanes) && !rs_is_user_function(tree, name))
             found = &functions[i];
-    clang_disposeString(spelling);
     bool usable = found != NULL && rs_node_child_count(tree, call) == found->operands + 1 &&
                   is_plain(tree, call) && (found->kind != RS_BLOCK_FETCH || is_own_library(tree));
     return usable ? found : NULL;
@@ -138,14 +136,13 @@ static bool describe(rs_way *w, int call, int node)
 }
 
 /* The type of the elements; vectors of 3 lie as vectors of 4 and are left to the device. */
-static bool note_element(rs_way *w, CXType element)
+static bool note_element(rs_way *w, const rs_syntax_type *element)
 {
     bool vector3;
-    if (!rs_leaf_type_name(element, w->access.type, &vector3) || vector3 ||
-        clang_isVolatileQualifiedType(element) != 0)
+    if (!rs_leaf_type_name(element, w->access.type, &vector3) || vector3 || element->is_volatile)
         return false;
-    w->access.size = (size_t)clang_Type_getSizeOf(element);
-    w->access.is_const = clang_isConstQualifiedType(element) != 0;
+    w->access.size = (size_t)rs_type_bytes(element);
+    w->access.is_const = element->is_const;
     w->access.is_volatile = false;
     return true;
 }
@@ -162,7 +159,7 @@ bool rs_way_pass_pointer(rs_way *w, int call)
 static int converted(const rs_tree *tree, int node)
 {
     int up = tree->nodes[node].parent;
-    while (tree->nodes[up].kind == CXCursor_UnexposedExpr && rs_node_same_bytes(tree, up, node)) {
+    while (tree->nodes[up].is == RS_NODE_IMPLICIT && rs_node_same_bytes(tree, up, node)) {
         node = up;
         up = tree->nodes[node].parent;
     }
@@ -173,14 +170,14 @@ bool rs_way_pass_array(rs_way *w)
 {
     rs_way passed = *w;
     rs_member_access *a = &passed.access;
-    if (w->type.kind != CXType_ConstantArray || a->union_size > 0)
+    if (!rs_type_is_fixed_array(w->type) || a->union_size > 0)
         return false;
-    CXType element = clang_getCanonicalType(clang_getArrayElementType(w->type));
+    const rs_syntax_type *element = rs_type_below(w->type);
     int node = converted(w->tree, w->node), call = w->tree->nodes[node].parent;
     long long at;
     if (!note_element(&passed, element) || !describe(&passed, call, node) || a->block.lanes == 0 ||
         !rs_constant_value(w->tree, a->vector_index, &at) || at < 0 ||
-        at > clang_getArraySize(w->type) / a->block.lanes - 1)
+        at > w->type->count / a->block.lanes - 1)
         return false;
     size_t size = (size_t)a->block.lanes * a->size;
     a->offset += (size_t)at * size;
@@ -197,8 +194,6 @@ bool rs_way_pass_array(rs_way *w)
 bool rs_is_prefetch(const rs_tree *tree, int call)
 {
     static const char name[] = "prefetch";
-    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
-    bool same = strcmp(clang_getCString(spelling), name) == 0;
-    clang_disposeString(spelling);
-    return same && rs_is_function_call(tree, call) && !rs_is_user_function(tree, name);
+    return strcmp(tree->nodes[call].name, name) == 0 && rs_is_function_call(tree, call) &&
+           !rs_is_user_function(tree, name);
 }

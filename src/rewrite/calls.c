@@ -27,8 +27,8 @@ static bool has_word(const rs_model *model, size_t position, size_t end, const c
 static bool declares_type(const rs_tree *tree, const rs_function *function)
 {
     for (int n = function->node + 1; n < function->body; n++)
-        if (tree->nodes[n].kind == CXCursor_StructDecl ||
-            tree->nodes[n].kind == CXCursor_UnionDecl || tree->nodes[n].kind == CXCursor_EnumDecl)
+        if (tree->nodes[n].is == RS_NODE_STRUCT || tree->nodes[n].is == RS_NODE_UNION ||
+            tree->nodes[n].is == RS_NODE_ENUM)
             return true;
     return false;
 }
@@ -42,15 +42,12 @@ bool rs_function_names_itself(const rs_model *model, const rs_function *function
 }
 
 /* Whether a variable never changes: all copies of a function may have their own. */
-static bool is_table(CXCursor variable)
+static bool is_table(const rs_syntax_declaration *variable)
 {
     /* An array has its elements' qualifiers. */
-    CXType type = clang_getCanonicalType(clang_getCursorType(variable));
-    CXType element = type;
-    while (rs_kind_is_array(element.kind))
-        element = clang_getCanonicalType(clang_getArrayElementType(element));
-    return clang_isConstQualifiedType(type) != 0 ||
-           (element.kind != CXType_Pointer && rs_type_has_word(type, "__constant"));
+    const rs_syntax_type *type = rs_declared_type(variable);
+    return type->is_const || (rs_type_element(type)->kind != RS_TYPE_POINTER &&
+                              type->space == RS_SYNTAX_SPACE_CONSTANT);
 }
 
 /* Whether a function has a variable that its calls share, and that would be another one in a copy:
@@ -59,8 +56,8 @@ static bool keeps_variable(const rs_tree *tree, const rs_function *function)
 {
     bool keeps = false;
     for (int n = function->body, end = rs_node_behind(tree, n); n < end && !keeps; n++) {
-        if (tree->nodes[n].kind == CXCursor_VarDecl && !is_table(tree->nodes[n].cursor))
-            keeps = clang_Cursor_getStorageClass(tree->nodes[n].cursor) == CX_SC_Static;
+        if (tree->nodes[n].is == RS_NODE_VARIABLE && !is_table(tree->nodes[n].declaration))
+            keeps = tree->nodes[n].declaration->is_static;
     }
     return keeps;
 }
@@ -69,14 +66,14 @@ static bool keeps_variable(const rs_tree *tree, const rs_function *function)
 static const char *copy_trouble(const rs_model *model, const rs_function *function)
 {
     static const char *const words[] = {"extern", "alias", "__alias__"};
-    size_t begin = rs_declaration_start(model, rs_cursor_offset(function->cursor));
+    size_t begin = rs_declaration_start(model, function->declaration->place);
     size_t body = model->tree->nodes[function->body].begin;
     if (rs_function_names_itself(model, function))
         return ", because it asks for its own name";
     if (keeps_variable(model->tree, function))
         return ", because its calls share a variable";
-    bool copied = clang_Cursor_isVariadic(function->cursor) == 0 && function->first_node >= 0 &&
-                  !declares_type(model->tree, function) &&
+    bool copied = !rs_declared_type(function->declaration)->is_variadic &&
+                  function->first_node >= 0 && !declares_type(model->tree, function) &&
                   !has_word(model, begin, body, words, sizeof words / sizeof words[0]);
     return copied ? NULL : "";
 }
@@ -93,10 +90,9 @@ static restride_status refuse_uncopied(rs_model *model)
         int first = function->first_argument, end = first + function->argument_count;
         for (int a = first; trouble != NULL && a < end && status == RESTRIDE_OK; a++)
             if (model->arguments[a].reason == NULL)
-                status =
-                    rs_argument_refuse(&model->arguments[a], rs_cursor_offset(function->cursor),
-                                       "the function %s cannot be copied for another layout%s",
-                                       function->name, trouble);
+                status = rs_argument_refuse(&model->arguments[a], function->declaration->place,
+                                            "the function %s cannot be copied for another layout%s",
+                                            function->name, trouble);
     }
     return status;
 }
@@ -145,12 +141,11 @@ static restride_status find_bases(rs_model *model, const rs_names *names)
         if (access->kind == RS_ACCESS_CALL || access->flat)
             continue;
         const rs_structure *s = &model->structures[argument->structure];
-        if (s->written == NULL)
+        if (s->name == NULL)
             status = rs_argument_refuse(argument, access->begin,
                                         "a pointer to a structure without a name is followed");
-        else if (rs_names_hide(names, function, s->written))
-            status = rs_argument_refuse(argument, access->begin, hidden,
-                                        s->name != NULL ? s->name : s->written);
+        else if (rs_names_hide(names, function, s->name))
+            status = rs_argument_refuse(argument, access->begin, hidden, s->name);
     }
     return status;
 }

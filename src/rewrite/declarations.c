@@ -6,71 +6,64 @@
 #include "source/words.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 typedef struct {
-    size_t declared;
+    uintptr_t declaration;
     int function;
-} place_of_function;
+} declared_function;
 
-static int compare_places(const void *a, const void *b)
+static int compare_declared(const void *a, const void *b)
 {
-    const place_of_function *x = a, *y = b;
-    if (x->declared != y->declared)
-        return x->declared < y->declared ? -1 : 1;
+    const declared_function *x = a, *y = b;
+    if (x->declaration != y->declaration)
+        return x->declaration < y->declaration ? -1 : 1;
     return (x->function > y->function) - (x->function < y->function);
 }
 
 static restride_status sort_functions(rs_model *model)
 {
     size_t count = (size_t)model->function_count;
-    place_of_function *places = malloc((count + 1) * sizeof *places);
+    declared_function *sorted = malloc((count + 1) * sizeof *sorted);
     model->by_declaration = malloc((count + 1) * sizeof *model->by_declaration);
-    if (places == NULL || model->by_declaration == NULL) {
-        free(places);
+    if (sorted == NULL || model->by_declaration == NULL) {
+        free(sorted);
         return rs_fail_memory("the functions of a source");
     }
     for (size_t f = 0; f < count; f++)
-        places[f] = (place_of_function){model->functions[f].declared, (int)f};
-    qsort(places, count, sizeof *places, compare_places);
+        sorted[f] = (declared_function){(uintptr_t)model->functions[f].declaration, (int)f};
+    qsort(sorted, count, sizeof *sorted, compare_declared);
     for (size_t f = 0; f < count; f++)
-        model->by_declaration[f] = places[f].function;
-    free(places);
+        model->by_declaration[f] = sorted[f].function;
+    free(sorted);
     return RESTRIDE_OK;
 }
 
-int rs_model_function(const rs_model *model, CXCursor cursor)
+int rs_model_function(const rs_model *model, const rs_syntax_declaration *declaration)
 {
-    CXCursor declared = clang_getCanonicalCursor(clang_getCursorReferenced(cursor));
-    size_t offset = rs_cursor_offset(declared);
+    const uintptr_t wanted = (uintptr_t)declaration;
     int low = 0, high = model->function_count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (model->functions[model->by_declaration[middle]].declared < offset)
+        if ((uintptr_t)model->functions[model->by_declaration[middle]].declaration < wanted)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < model->function_count; low++) {
-        int f = model->by_declaration[low];
-        if (model->functions[f].declared != offset)
-            break;
-        if (clang_equalCursors(declared, clang_getCanonicalCursor(model->functions[f].cursor)) != 0)
-            return f;
-    }
-    return -1;
+    const int found = low < model->function_count ? model->by_declaration[low] : -1;
+    return found >= 0 && model->functions[found].declaration == declaration ? found : -1;
 }
 
 /* Notes which functions are first declared outside of all others. */
 static void find_first_declarations(rs_model *model)
 {
     const rs_tree *tree = model->tree;
-    for (int n = tree->nodes[0].first; n >= 0; n = tree->nodes[n].next) {
-        CXCursor cursor = tree->nodes[n].cursor;
-        int f =
-            tree->nodes[n].kind == CXCursor_FunctionDecl ? rs_model_function(model, cursor) : -1;
-        if (f >= 0 && clang_equalCursors(clang_getCanonicalCursor(cursor), cursor) != 0)
-            model->functions[f].first_node = n;
+    for (int n = tree->node_count - 1; n > 0; n--) {
+        const rs_node *node = &tree->nodes[n];
+        int f = node->is == RS_NODE_FUNCTION ? rs_model_function(model, node->declaration) : -1;
+        if (f >= 0)
+            model->functions[f].first_node = node->parent == 0 ? n : -1;
     }
 }
 

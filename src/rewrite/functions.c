@@ -17,13 +17,6 @@ void *rs_model_room(void *items, int count, size_t size)
     return realloc(items, (count == 0 ? 1 : 2 * (size_t)count) * size);
 }
 
-static char *copy_string(CXString string)
-{
-    char *copy = strdup(clang_getCString(string));
-    clang_disposeString(string);
-    return copy;
-}
-
 restride_status rs_argument_refuse(rs_pointer_parameter *argument, size_t offset,
                                    const char *format, ...)
 {
@@ -43,12 +36,12 @@ restride_status rs_argument_refuse(rs_pointer_parameter *argument, size_t offset
     return RESTRIDE_OK;
 }
 
-/* OpenCL's attribute has no kind of its own in libclang; the keyword in the text tells. */
+/* OpenCL's attribute has no kind of its own; the keyword in the text tells. */
 static bool is_kernel(const rs_tree *tree, int function)
 {
     for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next) {
         const rs_node *node = &tree->nodes[n];
-        if (clang_isAttribute(node->kind) != 0 &&
+        if (node->group == RS_NODES_ATTRIBUTE &&
             (rs_word_equals(tree->text, node->begin, node->end - node->begin, "kernel") ||
              rs_word_equals(tree->text, node->begin, node->end - node->begin, "__kernel")))
             return true;
@@ -56,23 +49,11 @@ static bool is_kernel(const rs_tree *tree, int function)
     return false;
 }
 
-bool rs_type_has_word(CXType type, const char *name)
-{
-    CXString spelling = clang_getTypeSpelling(type);
-    const char *text = clang_getCString(spelling);
-    size_t size = strlen(text), position = 0, word, length;
-    bool found = false;
-    while (!found && rs_word_next(text, size, &position, &word, &length))
-        found = rs_word_equals(text, word, length, name);
-    clang_disposeString(spelling);
-    return found;
-}
-
 /* The type as a user writes it: clang adds "__private" for the parameter's own place. */
-static char *type_name(CXType type)
+static char *type_name(const rs_syntax_declaration *parameter)
 {
     static const char own_place[] = "__private";
-    char *name = copy_string(clang_getTypeSpelling(type));
+    char *name = strdup(parameter->written_type);
     size_t length = name == NULL ? 0 : strlen(name), tail = strlen(own_place);
     if (length > tail && strcmp(name + length - tail, own_place) == 0) {
         length -= tail;
@@ -83,25 +64,18 @@ static char *type_name(CXType type)
     return name;
 }
 
-/* For an array, libclang tells the address space of the whole, not of the elements. */
-bool rs_pointer_target(CXType type, CXType *target, const char **address_space)
+/* An array has the address space of its elements, which have none. */
+bool rs_pointer_target(const rs_syntax_type *type, const rs_syntax_type **target,
+                       const char **address_space)
 {
-    static const struct {
-        const char *word, *name;
-    } address_spaces[] = {
-        {"__global", "__global"}, {"__constant", "__constant"}, {"__generic", ""}};
-    CXType canonical = clang_getCanonicalType(type), spelled = canonical;
-    *address_space = NULL;
-    if (canonical.kind == CXType_Pointer)
-        *target = spelled = clang_getPointeeType(canonical);
-    else if (canonical.kind == CXType_IncompleteArray || canonical.kind == CXType_ConstantArray)
-        *target = clang_getArrayElementType(canonical);
-    else
+    static const char *const address_spaces[RS_SYNTAX_SPACE_KINDS] = {
+        [RS_SYNTAX_SPACE_GLOBAL] = "__global",
+        [RS_SYNTAX_SPACE_CONSTANT] = "__constant",
+        [RS_SYNTAX_SPACE_GENERIC] = ""};
+    if (!rs_type_is_pointer(type))
         return false;
-    *target = clang_getCanonicalType(*target);
-    for (size_t i = 0; i < sizeof address_spaces / sizeof address_spaces[0]; i++)
-        if (*address_space == NULL && rs_type_has_word(spelled, address_spaces[i].word))
-            *address_space = address_spaces[i].name;
+    *target = rs_type_below(type);
+    *address_space = address_spaces[type->kind == RS_TYPE_POINTER ? (*target)->space : type->space];
     return *address_space != NULL;
 }
 
@@ -117,7 +91,8 @@ const rs_function *rs_argument_kernel(const rs_model *model, const rs_pointer_pa
 }
 
 /* A flat array needs the length of its records. */
-static restride_status refuse_flat(rs_model *model, rs_pointer_parameter *argument, CXType element)
+static restride_status refuse_flat(rs_model *model, rs_pointer_parameter *argument,
+                                   const rs_syntax_type *element)
 {
     const rs_function *kernel = rs_argument_kernel(model, argument);
     if (kernel == NULL)
@@ -145,9 +120,9 @@ static restride_status refuse_flat(rs_model *model, rs_pointer_parameter *argume
 }
 
 static restride_status refuse_structure(rs_model *model, rs_pointer_parameter *argument,
-                                        CXType element)
+                                        const rs_syntax_type *element)
 {
-    if (element.kind != CXType_Record)
+    if (element->kind != RS_TYPE_RECORD)
         return refuse_flat(model, argument, element);
     restride_status status = rs_model_structure(model, element, &argument->structure);
     if (status != RESTRIDE_OK)
@@ -156,7 +131,7 @@ static restride_status refuse_structure(rs_model *model, rs_pointer_parameter *a
     if (s->failure != NULL)
         return rs_argument_refuse(argument, s->failure_offset, "%s", s->failure);
     const rs_node *function = &model->tree->nodes[model->functions[argument->function].node];
-    if (rs_cursor_offset(s->declaration) >= function->begin)
+    if (s->declaration->place >= function->begin)
         return rs_argument_refuse(argument, argument->offset,
                                   "its structure is declared in the kernel");
     if (s->record.leaf_count < 2 && rs_argument_kernel(model, argument) != NULL)
@@ -164,11 +139,12 @@ static restride_status refuse_structure(rs_model *model, rs_pointer_parameter *a
     return RESTRIDE_OK;
 }
 
-static restride_status add_argument(rs_model *model, int function, CXCursor cursor, unsigned index)
+static restride_status add_argument(rs_model *model, int function,
+                                    const rs_syntax_declaration *parameter, unsigned index)
 {
-    CXType type = clang_getCursorType(cursor), target;
+    const rs_syntax_type *target;
     const char *address_space;
-    if (!rs_pointer_target(type, &target, &address_space))
+    if (!rs_pointer_target(rs_declared_type(parameter), &target, &address_space))
         return RESTRIDE_OK;
     rs_pointer_parameter *grown =
         rs_model_room(model->arguments, model->argument_count, sizeof *grown);
@@ -177,25 +153,26 @@ static restride_status add_argument(rs_model *model, int function, CXCursor curs
     model->arguments = grown;
     rs_pointer_parameter *added = &grown[model->argument_count++];
     memset(added, 0, sizeof *added);
-    added->cursor = cursor;
+    added->declaration = parameter;
     added->function = function;
     added->index = index;
     added->structure = added->count_argument = -1;
     added->address_space = address_space;
-    added->name = copy_string(clang_getCursorSpelling(cursor));
-    added->type = type_name(type);
+    added->name = strdup(parameter->name);
+    added->type = type_name(parameter);
     if (added->name == NULL || added->type == NULL)
         return rs_fail_memory("a function's arguments");
-    added->offset = rs_cursor_offset(cursor);
+    added->offset = parameter->place;
     model->functions[function].argument_count++;
     if (added->name[0] == '\0') /* added parameters are named after it */
         return rs_argument_refuse(added, added->offset, "it has no name");
     return refuse_structure(model, added, target);
 }
 
-static restride_status add_variable(rs_model *model, int function, CXCursor cursor, int argument)
+static restride_status add_variable(rs_model *model, int function,
+                                    const rs_syntax_declaration *declaration, int argument)
 {
-    size_t offset = rs_cursor_offset(cursor);
+    size_t offset = declaration->place;
     if (model->variable_count > 0 && model->variables[model->variable_count - 1].offset > offset)
         return rs_fail(RESTRIDE_UNSUPPORTED, "The source's variables are not in the order of its "
                                              "text."); /* they could not be found again */
@@ -204,22 +181,19 @@ static restride_status add_variable(rs_model *model, int function, CXCursor curs
         return rs_fail_memory("a pointer variable");
     model->variables = grown;
     grown[model->variable_count++] =
-        (rs_variable){cursor, offset, function, {argument, false, false}};
+        (rs_variable){declaration, offset, function, {argument, false, false}};
     return RESTRIDE_OK;
 }
 
 /* A variable that outlives the call may hold a pointer of an earlier launch. */
 static bool is_local_pointer(const rs_model *model, int node)
 {
-    const rs_tree *tree = model->tree;
-    CXType target;
+    const rs_node *n = &model->tree->nodes[node];
+    const rs_syntax_type *target;
     const char *address_space;
-    CXCursor cursor = tree->nodes[node].cursor;
-    return tree->nodes[node].kind == CXCursor_VarDecl &&
-           clang_Cursor_getStorageClass(cursor) != CX_SC_Static &&
-           clang_Cursor_getStorageClass(cursor) != CX_SC_Extern &&
-           clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer &&
-           rs_pointer_target(clang_getCursorType(cursor), &target, &address_space);
+    return n->is == RS_NODE_VARIABLE && !n->declaration->is_static && !n->declaration->is_extern &&
+           !n->declaration->is_global && n->type->kind == RS_TYPE_POINTER &&
+           rs_pointer_target(n->type, &target, &address_space);
 }
 
 static restride_status add_variables(rs_model *model, int function)
@@ -229,13 +203,13 @@ static restride_status add_variables(rs_model *model, int function)
     restride_status status = RESTRIDE_OK;
     for (int i = f->first_argument;
          i < f->first_argument + f->argument_count && status == RESTRIDE_OK; i++)
-        status = add_variable(model, function, model->arguments[i].cursor, i);
+        status = add_variable(model, function, model->arguments[i].declaration, i);
     /* Behind the last function libclang tells the functions that templates have become, which stand
      * elsewhere in the text. */
     for (int n = f->body, end = rs_node_behind(tree, f->body); n < end && status == RESTRIDE_OK;
          n++)
         if (is_local_pointer(model, n))
-            status = add_variable(model, function, tree->nodes[n].cursor, -1);
+            status = add_variable(model, function, tree->nodes[n].declaration, -1);
     return status;
 }
 
@@ -249,16 +223,15 @@ static restride_status add_function(rs_model *model, int node)
         return rs_fail_memory("a function");
     model->functions = grown;
     int function = model->function_count++;
-    CXCursor cursor = model->tree->nodes[node].cursor;
-    int parameters = clang_Cursor_getNumArguments(cursor);
+    const rs_syntax_declaration *declaration = model->tree->nodes[node].declaration;
+    int parameters = (int)declaration->parameter_count;
     rs_function *added = &grown[function];
     memset(added, 0, sizeof *added);
-    added->cursor = cursor;
-    added->declared = rs_cursor_offset(clang_getCanonicalCursor(cursor));
+    added->declaration = declaration;
     added->node = node;
     added->body = body;
     added->kernel = is_kernel(model->tree, node);
-    added->name = copy_string(clang_getCursorSpelling(cursor));
+    added->name = strdup(declaration->name);
     added->first_argument = model->argument_count;
     added->parameter_count = parameters;
     added->returned.argument = -1;
@@ -267,8 +240,7 @@ static restride_status add_function(rs_model *model, int node)
         return rs_fail_memory("a function");
     restride_status status = RESTRIDE_OK;
     for (int i = 0; i < parameters && status == RESTRIDE_OK; i++)
-        status = add_argument(model, function, clang_Cursor_getArgument(cursor, (unsigned)i),
-                              (unsigned)i);
+        status = add_argument(model, function, rs_parameter(declaration, i), (unsigned)i);
     return status == RESTRIDE_OK ? add_variables(model, function) : status;
 }
 
@@ -277,8 +249,7 @@ restride_status rs_model_find_functions(rs_model *model)
     const rs_tree *tree = model->tree;
     restride_status status = RESTRIDE_OK;
     for (int n = tree->nodes[0].first; n >= 0 && status == RESTRIDE_OK; n = tree->nodes[n].next)
-        if (tree->nodes[n].kind == CXCursor_FunctionDecl &&
-            clang_isCursorDefinition(tree->nodes[n].cursor) != 0)
+        if (tree->nodes[n].is == RS_NODE_FUNCTION)
             status = add_function(model, n);
     return status == RESTRIDE_OK ? rs_model_index_declarations(model) : status;
 }
@@ -296,23 +267,22 @@ int rs_model_first_variable(const rs_model *model, size_t begin)
     return low;
 }
 
-int rs_model_variable_of(const rs_model *model, CXCursor cursor)
+int rs_model_variable_of(const rs_model *model, const rs_syntax_declaration *declaration)
 {
-    enum CXCursorKind kind = clang_getCursorKind(cursor);
-    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl)
+    if (!rs_is_variable(declaration))
         return -1;
-    int first = rs_model_first_variable(model, rs_cursor_offset(cursor));
-    bool found = first < model->variable_count &&
-                 clang_equalCursors(model->variables[first].cursor, cursor) != 0;
+    int first = rs_model_first_variable(model, declaration->place);
+    bool found =
+        first < model->variable_count && model->variables[first].declaration == declaration;
     return found ? first : -1;
 }
 
 int rs_model_variable(const rs_model *model, int node)
 {
     int inner = rs_node_inner(model->tree, node);
-    if (inner < 0 || model->tree->nodes[inner].kind != CXCursor_DeclRefExpr)
+    if (inner < 0 || model->tree->nodes[inner].is != RS_NODE_REFERENCE)
         return -1;
-    return rs_model_variable_of(model, clang_getCursorReferenced(model->tree->nodes[inner].cursor));
+    return rs_model_variable_of(model, model->tree->nodes[inner].declaration);
 }
 
 void rs_model_free(rs_model *model)
@@ -324,7 +294,6 @@ void rs_model_free(rs_model *model)
         }
         free(s->members);
         free(s->name);
-        free(s->written);
         free(s->failure);
         rs_record_free(&s->record);
     }

@@ -227,8 +227,7 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
     rs_text_format(out,
                    "struct restride_bytes_%d { %s words[%zu]; };\n"
                    "union restride_value_%d { %s value; struct restride_bytes_%d bytes; };\n",
-                   number, words[w].type, s->record.size / words[w].size, number, s->written,
-                   number);
+                   number, words[w].type, s->record.size / words[w].size, number, s->name, number);
     rs_text_format(out,
                    "static inline struct restride_bytes_%d restride_%s_%d(%s%s%s char *p, unsigned "
                    "long count, %s",

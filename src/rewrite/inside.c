@@ -25,9 +25,9 @@ static const rs_structure *structure_of(const rs_way *w)
 /* Notes the qualifiers of the expression at `node`, which the replaced expression keeps. */
 static void note_qualifiers(rs_way *w, int node)
 {
-    CXType type = rs_node_type(w->tree, node);
-    w->access.is_const = clang_isConstQualifiedType(type) != 0;
-    w->access.is_volatile = clang_isVolatileQualifiedType(type) != 0;
+    const rs_syntax_type *type = rs_type_of(w->tree, node);
+    w->access.is_const = type->is_const;
+    w->access.is_volatile = type->is_volatile;
 }
 
 /* From here on offsets and subscripts are inside a union, which moves as a whole. */
@@ -38,55 +38,53 @@ static void enter_union(rs_way *w, size_t size)
     w->access.union_subscript = w->access.subscript_count;
 }
 
-bool rs_way_name_leaf(rs_way *w, CXType type)
+bool rs_way_name_leaf(rs_way *w, const rs_syntax_type *type)
 {
     bool vector3;
-    return rs_leaf_type_name(clang_getCanonicalType(type), w->access.type, &vector3);
+    return rs_leaf_type_name(type, w->access.type, &vector3);
 }
 
-const char *rs_way_arrive(rs_way *w, int node, CXType type)
+const char *rs_way_arrive(rs_way *w, int node, const rs_syntax_type *type)
 {
-    CXType canonical = clang_getCanonicalType(type);
     w->node = node;
-    w->type = canonical;
+    w->type = type;
     w->access.begin = node_at(w, node)->begin;
     w->access.end = node_at(w, node)->end;
     note_qualifiers(w, node);
-    if (canonical.kind == CXType_Record) {
+    if (type->kind == RS_TYPE_RECORD) {
         w->place = RS_AT_STRUCTURE;
-        if (w->access.union_size == 0 &&
-            clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl)
-            enter_union(w, (size_t)clang_Type_getSizeOf(canonical));
-    } else if (canonical.kind == CXType_ConstantArray) {
+        if (w->access.union_size == 0 && rs_type_is_union(type))
+            enter_union(w, (size_t)type->size);
+    } else if (rs_type_is_fixed_array(type)) {
         w->place = RS_AT_ARRAY;
-    } else if (rs_way_name_leaf(w, canonical)) {
+    } else if (rs_way_name_leaf(w, type)) {
         w->place = RS_AT_LEAF;
         w->access.kind = RS_ACCESS_LEAF;
-        w->access.size = (size_t)clang_Type_getSizeOf(canonical);
+        w->access.size = (size_t)type->size;
     } else {
         return "a member of this type is not followed";
     }
     return NULL;
 }
 
-static bool same_record(CXType a, CXType b)
+static bool same_record(const rs_syntax_type *a, const rs_syntax_type *b)
 {
-    return a.kind == CXType_Record && b.kind == CXType_Record &&
-           clang_equalCursors(clang_getTypeDeclaration(a), clang_getTypeDeclaration(b)) != 0;
+    return a->kind == RS_TYPE_RECORD && b->kind == RS_TYPE_RECORD &&
+           a->declaration == b->declaration;
 }
 
 /* Whether a pointer to `target` can be followed: to structures, or to members when all are alike.
  */
-static bool can_follow(const rs_way *w, CXType target)
+static bool can_follow(const rs_way *w, const rs_syntax_type *target)
 {
     const rs_structure *s = structure_of(w);
-    if (target.kind == CXType_Record)
+    if (target->kind == RS_TYPE_RECORD)
         return s != NULL; /* where it was made decides: check_nested() */
     char name[RS_TYPE_NAME_SIZE];
     bool vector3;
     if (!rs_leaf_type_name(target, name, &vector3))
         return false;
-    long long size = clang_Type_getSizeOf(target);
+    long long size = rs_type_bytes(target);
     if (s != NULL)
         return size > 0 && s->uniform == (size_t)size;
     char own[RS_TYPE_NAME_SIZE]; /* a helper's pointer to members: no other type */
@@ -94,27 +92,26 @@ static bool can_follow(const rs_way *w, CXType target)
 }
 
 /* Types that are the same but for their qualifiers; nothing is converted between them. */
-static bool same_target(const rs_way *w, CXType target)
+static bool same_target(const rs_way *w, const rs_syntax_type *target)
 {
     char own[RS_TYPE_NAME_SIZE], other[RS_TYPE_NAME_SIZE];
     bool vector3;
-    if (target.kind == CXType_Record || w->target.kind == CXType_Record)
+    if (target->kind == RS_TYPE_RECORD || w->target->kind == RS_TYPE_RECORD)
         return same_record(target, w->target);
     return rs_leaf_type_name(w->target, own, &vector3) &&
            rs_leaf_type_name(target, other, &vector3) && strcmp(own, other) == 0;
 }
 
 /* Whether the structure of this way, or the elements of its array, may be pointed to. */
-static const char *check_nested(rs_way *w, CXType type)
+static const char *check_nested(rs_way *w, const rs_syntax_type *type)
 {
     rs_member_access *a = &w->access;
-    CXType canonical = clang_getCanonicalType(type);
     int inner;
-    if (canonical.kind != CXType_Record)
+    if (type->kind != RS_TYPE_RECORD)
         return NULL;
     if (a->union_size > 0)
         return "the address of a union, or of a structure inside one, is taken";
-    w->status = rs_model_structure(w->model, canonical, &inner);
+    w->status = rs_model_structure(w->model, type, &inner);
     if (w->status != RESTRIDE_OK || inner == a->pointee)
         return NULL;
     return rs_structure_misfit(&w->model->structures[inner], &w->model->structures[a->pointee],
@@ -123,10 +120,9 @@ static const char *check_nested(rs_way *w, CXType type)
 
 const char *rs_way_point(rs_way *w, int node, const char *otherwise)
 {
-    CXType target;
+    const rs_syntax_type *target;
     const char *address_space;
-    CXType type = clang_getCursorType(node_at(w, node)->cursor);
-    if (!rs_pointer_target(type, &target, &address_space) ||
+    if (!rs_pointer_target(rs_type_of(w->tree, node), &target, &address_space) ||
         !rs_space_covers(address_space, w->access.space) || !can_follow(w, target) ||
         (w->place == RS_AT_POINTER && !same_target(w, target)))
         return otherwise;
@@ -134,7 +130,7 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
     a->pointer = w->node = node;
     a->space = address_space;
     a->is_parameter = false;
-    a->flat = target.kind != CXType_Record;
+    a->flat = target->kind != RS_TYPE_RECORD;
     a->pointee = -1;
     if (!a->flat)
         w->status = rs_model_structure(w->model, target, &a->pointee);
@@ -151,8 +147,8 @@ const char *rs_way_point(rs_way *w, int node, const char *otherwise)
 const char *rs_way_cast(rs_way *w, int node, const char *otherwise)
 {
     const rs_structure *s = structure_of(w);
-    if (s != NULL && clang_Cursor_isNull(s->declaration) == 0 &&
-        clang_getPointeeType(rs_node_type(w->tree, node)).kind != CXType_Record)
+    if (s != NULL && s->declaration != NULL &&
+        rs_type_below(rs_type_of(w->tree, node))->kind != RS_TYPE_RECORD)
         w->place = RS_AT_ELEMENT_POINTER; /* to the first member, or the same one */
     return rs_way_point(w, node, otherwise);
 }
@@ -160,18 +156,17 @@ const char *rs_way_cast(rs_way *w, int node, const char *otherwise)
 const char *rs_way_enter(rs_way *w, int member, const char *symbol)
 {
     const rs_node *base = node_at(w, w->node), *outer = node_at(w, member);
-    CXCursor field = clang_getCursorReferenced(outer->cursor);
+    const rs_syntax_declaration *field = outer->declaration;
     size_t symbol_end = base->end;
     while (symbol_end < outer->end && isspace((unsigned char)w->tree->text[symbol_end]))
         symbol_end++;
     symbol_end += strlen(symbol);
-    if (outer->first != w->node || clang_getCursorKind(field) != CXCursor_FieldDecl ||
-        symbol_end > outer->end || !rs_text_is(w->tree, base->end, symbol_end, symbol))
+    if (outer->first != w->node || field->kind != RS_DECLARATION_FIELD || symbol_end > outer->end ||
+        !rs_text_is(w->tree, base->end, symbol_end, symbol))
         return "this member access is not understood";
-    CXType record = w->place == RS_AT_POINTER ? w->target : w->type;
+    const rs_syntax_type *record = w->place == RS_AT_POINTER ? w->target : w->type;
     rs_field_place place;
-    if (clang_Cursor_isBitField(field) != 0 || !rs_field_find(record, field, &place) ||
-        place.bits % 8 != 0)
+    if (field->is_bitfield || !rs_field_find(record, field, &place) || place.bits % 8 != 0)
         return "this member has no fixed place in the structure";
     if (w->access.union_size == 0 && w->access.touched_size == 0)
         w->access.touched_offset +=
@@ -185,7 +180,7 @@ const char *rs_way_enter(rs_way *w, int member, const char *symbol)
     } else {
         w->access.offset += (size_t)place.bits / 8;
     }
-    return rs_way_arrive(w, member, clang_getCursorType(field));
+    return rs_way_arrive(w, member, rs_declared_type(field));
 }
 
 /* The new code gives a copy of what was assigned. */
@@ -196,7 +191,7 @@ static const char *store(rs_way *w, int assignment, int value)
     a->kind = RS_ACCESS_STORE;
     a->written = true;
     a->value = value;
-    a->value_used = node_at(w, outer->parent)->kind != CXCursor_CompoundStmt;
+    a->value_used = node_at(w, outer->parent)->is != RS_NODE_COMPOUND;
     a->begin = outer->begin;
     a->end = outer->end;
     w->place = RS_AT_END;
@@ -215,15 +210,15 @@ const char *rs_step_from_structure(rs_way *w, int up)
 {
     const rs_node *outer = node_at(w, up);
     rs_member_access *a = &w->access;
-    switch (outer->kind) {
-    case CXCursor_ParenExpr:
+    switch (outer->is) {
+    case RS_NODE_PAREN:
         w->node = up;
         a->begin = outer->begin;
         a->end = outer->end;
         return NULL;
-    case CXCursor_MemberRefExpr:
+    case RS_NODE_MEMBER:
         return rs_way_enter(w, up, ".");
-    case CXCursor_UnexposedExpr:
+    case RS_NODE_IMPLICIT:
         if (rs_node_is_designated(w->tree, w->node))
             return load_into_braces(w);
         if (!rs_node_same_bytes(w->tree, w->node, up))
@@ -231,13 +226,13 @@ const char *rs_step_from_structure(rs_way *w, int up)
         a->kind = RS_ACCESS_LOAD;
         w->place = RS_AT_END;
         return NULL;
-    case CXCursor_InitListExpr:
+    case RS_NODE_LIST:
         return load_into_braces(w);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         if (outer->first != w->node || !rs_node_is_binary(w->tree, up, "="))
             break;
         return store(w, up, rs_node_sibling(w->tree, w->node));
-    case CXCursor_UnaryOperator: {
+    case RS_NODE_UNARY: {
         if (!rs_node_is_prefix(w->tree, up, "&"))
             break;
         const char *reason = check_nested(w, w->type);
@@ -253,55 +248,44 @@ const char *rs_step_from_structure(rs_way *w, int up)
 /* Whether an expression has a value that is known when it is compiled. */
 static bool is_constant(const rs_way *w, int node, long long *value)
 {
-    CXEvalResult result = clang_Cursor_Evaluate(node_at(w, node)->cursor);
-    bool known = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
-    if (known)
-        *value = clang_EvalResult_getAsLongLong(result);
-    clang_EvalResult_dispose(result);
-    return known;
+    return rs_tree_evaluate_bits(w->tree, node, value);
 }
 
 bool rs_is_user_function(const rs_tree *tree, const char *name)
 {
     bool found = false;
     for (int n = 0; n < tree->node_count && !found; n++)
-        if (tree->nodes[n].kind == CXCursor_FunctionDecl ||
-            tree->nodes[n].kind == CXCursor_FunctionTemplate) {
-            CXString spelling = clang_getCursorSpelling(tree->nodes[n].cursor);
-            found = strcmp(clang_getCString(spelling), name) == 0;
-            clang_disposeString(spelling);
-        }
+        if (tree->nodes[n].is == RS_NODE_FUNCTION || tree->nodes[n].is == RS_NODE_TEMPLATE)
+            found = strcmp(tree->nodes[n].name, name) == 0;
     return found;
 }
 
 /* A pointer to a function may have any name, too. */
 bool rs_is_function_call(const rs_tree *tree, int call)
 {
-    CXCursor called = clang_getCursorReferenced(tree->nodes[call].cursor);
-    return clang_Cursor_isNull(called) != 0 || clang_getCursorKind(called) == CXCursor_FunctionDecl;
+    const rs_syntax_declaration *called = tree->nodes[call].declaration;
+    return called == &rs_declared_none ||
+           (called->kind == RS_DECLARATION_FUNCTION && !called->is_method);
 }
 
 bool rs_is_atomic_call(const rs_tree *tree, int call)
 {
     static const char *const prefixes[] = {"atomic_", "atom_"};
-    if (tree->nodes[call].kind != CXCursor_CallExpr || !rs_is_function_call(tree, call))
+    if (tree->nodes[call].is != RS_NODE_CALL || !rs_is_function_call(tree, call))
         return false;
-    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
-    const char *name = clang_getCString(spelling);
+    const char *name = tree->nodes[call].name;
     bool atomic = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             atomic = !rs_is_user_function(tree, name);
-    clang_disposeString(spelling);
     return atomic;
 }
 
 static bool is_for_atomic(const rs_way *w, int address)
 {
     int up = node_at(w, address)->parent;
-    while (node_at(w, up)->kind == CXCursor_ParenExpr ||
-           (node_at(w, up)->kind == CXCursor_UnexposedExpr &&
-            rs_node_same_bytes(w->tree, up, address)))
+    while (node_at(w, up)->is == RS_NODE_PAREN ||
+           (node_at(w, up)->is == RS_NODE_IMPLICIT && rs_node_same_bytes(w->tree, up, address)))
         up = node_at(w, up)->parent;
     return rs_is_atomic_call(w->tree, up);
 }
@@ -311,9 +295,9 @@ static bool is_for_atomic(const rs_way *w, int address)
 static bool is_address(const rs_way *w, int element)
 {
     int up = node_at(w, element)->parent;
-    while (node_at(w, up)->kind == CXCursor_ParenExpr)
+    while (node_at(w, up)->is == RS_NODE_PAREN)
         up = node_at(w, up)->parent;
-    return node_at(w, up)->kind == CXCursor_UnaryOperator && rs_node_is_prefix(w->tree, up, "&") &&
+    return node_at(w, up)->is == RS_NODE_UNARY && rs_node_is_prefix(w->tree, up, "&") &&
            !is_for_atomic(w, up);
 }
 
@@ -348,18 +332,18 @@ static void note_subscript(rs_way *w, int subscript, long long size)
     if (is_constant(w, subscript, &value))
         a->touched_offset += (size_t)(value * size);
     else
-        a->touched_size = (size_t)(clang_getArraySize(w->type) * size);
+        a->touched_size = (size_t)(w->type->count * size);
 }
 
 static const char *step_to_element(rs_way *w, int up)
 {
-    CXType element = clang_getArrayElementType(w->type);
-    long long size = clang_Type_getSizeOf(element);
+    const rs_syntax_type *element = rs_type_below(w->type);
+    long long size = rs_type_bytes(element);
     rs_member_access *a = &w->access;
     int index = rs_node_sibling(w->tree, w->node);
     if (index < 0 || size <= 0 || a->subscript_count == RS_PIECE_LIMIT)
         return "this array element is not understood";
-    const char *trouble = check_subscript(w, up, index, clang_getArraySize(w->type));
+    const char *trouble = check_subscript(w, up, index, w->type->count);
     if (trouble != NULL)
         return trouble;
     note_subscript(w, index, size);
@@ -372,25 +356,24 @@ const char *rs_step_from_array(rs_way *w, int up)
 {
     static const char trouble[] = "an array member is used as a pointer";
     const rs_node *outer = node_at(w, up);
-    if (outer->kind == CXCursor_ParenExpr) {
+    if (outer->is == RS_NODE_PAREN) {
         w->node = up;
         return NULL;
     }
     if (w->place == RS_AT_ARRAY) {
-        if (outer->kind != CXCursor_UnexposedExpr || !rs_node_same_bytes(w->tree, w->node, up) ||
-            rs_node_type(w->tree, up).kind != CXType_Pointer)
+        if (outer->is != RS_NODE_IMPLICIT || !rs_node_same_bytes(w->tree, w->node, up) ||
+            rs_type_of(w->tree, up)->kind != RS_TYPE_POINTER)
             return trouble;
         w->node = up;
         w->place = RS_AT_ELEMENT_POINTER;
         return NULL;
     }
-    if (outer->kind == CXCursor_ArraySubscriptExpr)
+    if (outer->is == RS_NODE_SUBSCRIPT)
         return step_to_element(w, up);
     if (rs_way_pass_array(w))
         return NULL;
-    const char *reason = w->type.kind == CXType_ConstantArray
-                             ? check_nested(w, clang_getArrayElementType(w->type))
-                             : NULL;
+    const char *reason =
+        rs_type_is_fixed_array(w->type) ? check_nested(w, rs_type_below(w->type)) : NULL;
     return reason != NULL ? reason : rs_way_point(w, w->node, trouble);
 }
 
@@ -408,53 +391,49 @@ void rs_way_note_writing(rs_way *w)
 {
     const rs_tree *tree = w->tree;
     int node = w->node, up = node_at(w, node)->parent;
-    while (node_at(w, up)->first == node && (node_at(w, up)->kind == CXCursor_ParenExpr ||
-                                             node_at(w, up)->kind == CXCursor_ArraySubscriptExpr ||
-                                             (node_at(w, up)->kind == CXCursor_UnexposedExpr &&
-                                              !rs_node_same_bytes(tree, node, up)))) {
+    while (node_at(w, up)->first == node &&
+           (node_at(w, up)->is == RS_NODE_PAREN || node_at(w, up)->is == RS_NODE_SUBSCRIPT ||
+            (node_at(w, up)->is == RS_NODE_IMPLICIT && !rs_node_same_bytes(tree, node, up)))) {
         node = up;
         up = node_at(w, node)->parent;
     }
     bool step = rs_node_is_step(tree, up);
-    bool address =
-        node_at(w, up)->kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&");
+    bool address = node_at(w, up)->is == RS_NODE_UNARY && rs_node_is_prefix(tree, up, "&");
     bool left = node_at(w, up)->first == node;
-    w->access.updated =
-        step || address || (left && node_at(w, up)->kind == CXCursor_CompoundAssignOperator);
-    w->access.written =
-        w->access.updated || (left && node_at(w, up)->kind == CXCursor_BinaryOperator &&
-                              rs_node_is_binary(tree, up, "="));
+    w->access.updated = step || address || (left && node_at(w, up)->is == RS_NODE_ASSIGN);
+    w->access.written = w->access.updated || (left && node_at(w, up)->is == RS_NODE_BINARY &&
+                                              rs_node_is_binary(tree, up, "="));
 }
 
 const char *rs_step_from_leaf(rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
     rs_way_note_writing(w);
-    bool address = outer->kind == CXCursor_UnaryOperator &&
-                   rs_text_is(w->tree, outer->begin, node->begin, "&");
-    switch (outer->kind) {
-    case CXCursor_ParenExpr:
+    bool address =
+        outer->is == RS_NODE_UNARY && rs_text_is(w->tree, outer->begin, node->begin, "&");
+    switch (outer->is) {
+    case RS_NODE_PAREN:
         w->node = up;
         return NULL;
-    case CXCursor_UnexposedExpr:
+    case RS_NODE_IMPLICIT:
         if (!rs_node_same_bytes(w->tree, w->node, up) &&
             (node->begin != outer->begin || w->tree->text[node->end] != '.'))
             break;
         w->place = RS_AT_END;
         return NULL;
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         if (address)
             return take_address(w, up);
         w->place = RS_AT_END;
         return NULL;
-    case CXCursor_BinaryOperator:
-    case CXCursor_CompoundAssignOperator:
-    case CXCursor_CStyleCastExpr:
-    case CXCursor_InitListExpr:
+    case RS_NODE_BINARY:
+    case RS_NODE_ASSIGN:
+    case RS_NODE_CAST:
+    case RS_NODE_LIST:
         w->place = RS_AT_END;
         return NULL;
-    case CXCursor_ArraySubscriptExpr:
-        if (w->type.kind != CXType_ExtVector || outer->first != w->node)
+    case RS_NODE_SUBSCRIPT:
+        if (w->type->kind != RS_TYPE_VECTOR || outer->first != w->node)
             break;
         w->place = RS_AT_END;
         return NULL;

@@ -12,21 +12,16 @@
  */
 static bool is_open(const rs_tree *tree, int node)
 {
-    switch (rs_node_type(tree, node).kind) {
-    case CXType_Int:
-    case CXType_Long:
-    case CXType_ULong:
-        return true;
-    default:
-        return false;
-    }
+    const rs_syntax_type *type = rs_type_of(tree, node);
+    return type->kind == RS_TYPE_INTEGER &&
+           (type->size == 8 || (type->size == 4 && type->is_signed));
 }
 
 /* Whether a value keeps its meaning when it is converted as the tree says; sign extension does. */
 static bool converts_openly(const rs_tree *tree, int outer, int inner)
 {
-    long long wide = clang_Type_getSizeOf(rs_node_type(tree, outer));
-    long long narrow = clang_Type_getSizeOf(rs_node_type(tree, inner));
+    long long wide = rs_type_bytes(rs_type_of(tree, outer));
+    long long narrow = rs_type_bytes(rs_type_of(tree, inner));
     return is_open(tree, outer) && is_open(tree, inner) && wide >= narrow;
 }
 
@@ -36,28 +31,25 @@ static int open_inner(const rs_tree *tree, int node)
     for (;;) {
         const rs_node *n = &tree->nodes[node];
         int last = rs_node_child(tree, node, rs_node_child_count(tree, node) - 1);
-        bool implicit = n->kind == CXCursor_UnexposedExpr && n->first == last && last >= 0 &&
+        bool implicit = n->is == RS_NODE_IMPLICIT && n->first == last && last >= 0 &&
                         rs_node_same_bytes(tree, node, last) && converts_openly(tree, node, last);
-        bool written =
-            n->kind == CXCursor_CStyleCastExpr && last >= 0 && converts_openly(tree, node, last);
-        if (!implicit && !written && (n->kind != CXCursor_ParenExpr || last < 0))
+        bool written = n->is == RS_NODE_CAST && last >= 0 && converts_openly(tree, node, last);
+        if (!implicit && !written && (n->is != RS_NODE_PAREN || last < 0))
             return node;
         node = last;
     }
 }
 
-/* Whether an expression only computes: libclang gives a value to some that do more. */
+/* Whether an expression only computes: the compiler gives a value to some that do more. */
 static bool only_computes(const rs_tree *tree, int node)
 {
-    static const enum CXCursorKind kinds[] = {CXCursor_IntegerLiteral, CXCursor_CharacterLiteral,
-                                              CXCursor_DeclRefExpr,    CXCursor_ParenExpr,
-                                              CXCursor_UnexposedExpr,  CXCursor_UnaryOperator,
-                                              CXCursor_BinaryOperator, CXCursor_UnaryExpr,
-                                              CXCursor_CStyleCastExpr, CXCursor_TypeRef};
+    static const int kinds[] = {
+        RS_NODE_INTEGER, RS_NODE_CHARACTER, RS_NODE_REFERENCE, RS_NODE_PAREN, RS_NODE_IMPLICIT,
+        RS_NODE_UNARY,   RS_NODE_BINARY,    RS_NODE_SIZEOF,    RS_NODE_CAST,  RS_NODE_TYPE_NAME};
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        known = known || tree->nodes[node].kind == kinds[i];
-    if (tree->nodes[node].kind == CXCursor_BinaryOperator)
+        known = known || tree->nodes[node].is == kinds[i];
+    if (tree->nodes[node].is == RS_NODE_BINARY)
         known = !rs_node_is_binary(tree, node, "=") && !rs_node_is_binary(tree, node, ",");
     for (int child = tree->nodes[node].first; known && child >= 0; child = tree->nodes[child].next)
         known = only_computes(tree, child);
@@ -66,14 +58,8 @@ static bool only_computes(const rs_tree *tree, int node)
 
 bool rs_constant_value(const rs_tree *tree, int node, long long *value)
 {
-    if (!only_computes(tree, node))
-        return false;
-    CXEvalResult result = clang_Cursor_Evaluate(tree->nodes[node].cursor);
-    bool known = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
-    if (known)
-        *value = clang_EvalResult_getAsLongLong(result);
-    clang_EvalResult_dispose(result);
-    return known && *value > INT_MIN && *value < INT_MAX;
+    return only_computes(tree, node) && rs_tree_evaluate_bits(tree, node, value) &&
+           *value > INT_MIN && *value < INT_MAX;
 }
 
 static void add_term(rs_linear *sum, int node, long long factor, bool counts_records)
@@ -116,9 +102,9 @@ static void add_linear(rs_linear *sum, const rs_tree *tree, int node, bool negat
         return;
     }
     bool pointers = first >= 0 && rs_node_is_pointer(tree, first); /* their difference */
-    if (n->kind == CXCursor_BinaryOperator && is_open(tree, node) && !pointers) {
+    if (n->is == RS_NODE_BINARY && is_open(tree, node) && !pointers) {
         bool minus = rs_node_is_binary(tree, node, "-");
-        sum->can_wrap = sum->can_wrap || rs_node_type(tree, node).kind == CXType_ULong;
+        sum->can_wrap = sum->can_wrap || rs_type_is_unsigned(rs_type_of(tree, node));
         if (minus || rs_node_is_binary(tree, node, "+")) {
             add_linear(sum, tree, first, negative, length);
             add_linear(sum, tree, tree->nodes[first].next, negative != minus, length);

@@ -21,14 +21,13 @@ restride_status rs_locals_find(rs_locals *locals, const rs_model *model)
     *locals = (rs_locals){model, NULL, 0, work_limit};
     int count = 0;
     for (int n = 0; n < tree->node_count; n++)
-        count += tree->nodes[n].kind == CXCursor_VarDecl;
+        count += tree->nodes[n].is == RS_NODE_VARIABLE;
     locals->items = calloc((size_t)count + 1, sizeof *locals->items);
     if (locals->items == NULL)
         return rs_fail_memory("the variables of a source");
     for (int n = 0; n < tree->node_count; n++)
-        if (tree->nodes[n].kind == CXCursor_VarDecl)
-            locals->items[locals->count++] =
-                (rs_local){.offset = rs_cursor_offset(tree->nodes[n].cursor), .node = n};
+        if (tree->nodes[n].is == RS_NODE_VARIABLE)
+            locals->items[locals->count++] = (rs_local){.offset = tree->nodes[n].place, .node = n};
     qsort(locals->items, (size_t)locals->count, sizeof *locals->items, compare_offsets);
     return RESTRIDE_OK;
 }
@@ -41,37 +40,31 @@ void rs_locals_free(rs_locals *locals)
 
 /* ---- one variable ---- */
 
-static bool is_number(CXType type)
+static bool is_number(const rs_syntax_type *type)
 {
-    enum CXTypeKind kind = clang_getCanonicalType(type).kind;
-    return kind >= CXType_Bool && kind <= CXType_LongLong && kind != CXType_Void;
+    return rs_type_is_integer(type) && type->size <= 8;
 }
 
 /* Whether the variable belongs to one work-item, and is no more than its declaration says. */
 static bool is_private(const rs_tree *tree, int declaration)
 {
-    static const char *const spaces[] = {"__local", "__global", "__constant", "__generic"};
-    CXCursor cursor = tree->nodes[declaration].cursor;
-    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
-    enum CX_StorageClass storage = clang_Cursor_getStorageClass(cursor);
-    if (!is_number(type) || clang_isVolatileQualifiedType(type) != 0 ||
-        (storage != CX_SC_None && storage != CX_SC_Auto && storage != CX_SC_Register))
+    const rs_syntax_type *type = rs_type_of(tree, declaration);
+    const rs_syntax_declaration *declared = tree->nodes[declaration].declaration;
+    if (!is_number(type) || type->is_volatile || declared->is_static || declared->is_extern ||
+        (type->space != RS_SYNTAX_SPACE_ANY && type->space != RS_SYNTAX_SPACE_PRIVATE))
         return false;
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
-        if (rs_type_has_word(type, spaces[i]))
-            return false;
     for (int child = tree->nodes[declaration].first; child >= 0; child = tree->nodes[child].next)
-        if (clang_isAttribute(tree->nodes[child].kind) != 0)
+        if (tree->nodes[child].group == RS_NODES_ATTRIBUTE)
             return false;
     int statement = tree->nodes[declaration].parent;
-    return statement >= 0 && tree->nodes[statement].kind == CXCursor_DeclStmt;
+    return statement >= 0 && tree->nodes[statement].is == RS_NODE_DECLARE;
 }
 
 /* The brackets around a mention. */
 static int with_brackets(const rs_tree *tree, int mention)
 {
     int node = mention;
-    while (tree->nodes[tree->nodes[node].parent].kind == CXCursor_ParenExpr)
+    while (tree->nodes[tree->nodes[node].parent].is == RS_NODE_PAREN)
         node = tree->nodes[node].parent;
     return node;
 }
@@ -80,10 +73,8 @@ static int with_brackets(const rs_tree *tree, int mention)
 static bool is_read(const rs_tree *tree, int mention)
 {
     int up = tree->nodes[mention].parent;
-    return tree->nodes[up].kind == CXCursor_UnexposedExpr &&
-           rs_node_same_bytes(tree, up, mention) &&
-           clang_isConstQualifiedType(clang_getCursorType(tree->nodes[up].cursor)) == 0 &&
-           clang_isVolatileQualifiedType(clang_getCursorType(tree->nodes[up].cursor)) == 0;
+    return tree->nodes[up].is == RS_NODE_IMPLICIT && rs_node_same_bytes(tree, up, mention) &&
+           !tree->nodes[up].type->is_const && !tree->nodes[up].type->is_volatile;
 }
 
 /* The assignment whose left side is a mention, or -1. */
@@ -91,13 +82,12 @@ static int assignment_of(const rs_tree *tree, int mention)
 {
     static const char *const steps[] = {"++", "--"};
     int up = tree->nodes[mention].parent;
-    enum CXCursorKind kind = tree->nodes[up].kind;
+    int kind = tree->nodes[up].is;
     if (tree->nodes[up].first != mention)
         return -1;
-    if (kind == CXCursor_CompoundAssignOperator ||
-        (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, up, "=")))
+    if (kind == RS_NODE_ASSIGN || (kind == RS_NODE_BINARY && rs_node_is_binary(tree, up, "=")))
         return up;
-    for (size_t i = 0; kind == CXCursor_UnaryOperator && i < sizeof steps / sizeof steps[0]; i++)
+    for (size_t i = 0; kind == RS_NODE_UNARY && i < sizeof steps / sizeof steps[0]; i++)
         if (rs_node_is_prefix(tree, up, steps[i]) || rs_node_is_postfix(tree, up, steps[i]))
             return up;
     return -1;
@@ -106,7 +96,7 @@ static int assignment_of(const rs_tree *tree, int mention)
 /* Blocks run at another time than where they stand. */
 static bool runs_elsewhere(const rs_tree *tree, int node)
 {
-    return rs_node_is_below(tree, node, CXCursor_BlockExpr);
+    return rs_node_is_in(tree, node, RS_NODE_BLOCK);
 }
 
 static bool note_mention(const rs_model *model, rs_local *local, int mention)
@@ -137,9 +127,9 @@ static int count_words(const rs_tree *tree, int node, const char *name)
 static bool mentions(const rs_tree *tree, int node, const rs_local *local, const char *name)
 {
     const rs_node *n = &tree->nodes[node];
-    return n->kind == CXCursor_DeclRefExpr &&
+    return n->is == RS_NODE_REFERENCE &&
            rs_word_equals(tree->text, n->begin, n->end - n->begin, name) &&
-           rs_cursor_offset(clang_getCursorReferenced(n->cursor)) == local->offset;
+           n->declaration == tree->nodes[local->node].declaration;
 }
 
 /* Every word of the scope that is the variable's name has to be its declaration, or a mention that
@@ -155,8 +145,7 @@ static bool study(rs_locals *locals, rs_local *local)
     locals->work_left -= behind - scope;
     if (locals->work_left < 0)
         return false;
-    CXString spelling = clang_getCursorSpelling(tree->nodes[local->node].cursor);
-    const char *name = clang_getCString(spelling);
+    const char *name = tree->nodes[local->node].name;
     bool understood = true;
     for (int n = scope; n < behind && understood; n++)
         if (mentions(tree, n, local, name)) {
@@ -164,19 +153,17 @@ static bool study(rs_locals *locals, rs_local *local)
             understood = note_mention(locals->model, local, n);
         }
     understood = understood && count_words(tree, scope, name) == seen;
-    clang_disposeString(spelling);
     return understood;
 }
 
 const rs_local *rs_locals_mentioned(rs_locals *locals, int node)
 {
     const rs_node *n = &locals->model->tree->nodes[node];
-    if (n->kind != CXCursor_DeclRefExpr)
+    if (n->is != RS_NODE_REFERENCE)
         return NULL;
-    CXCursor target = clang_getCursorReferenced(n->cursor);
-    if (clang_getCursorKind(target) != CXCursor_VarDecl)
+    if (n->declaration->kind != RS_DECLARATION_VARIABLE)
         return NULL;
-    const rs_local wanted = {.offset = rs_cursor_offset(target)};
+    const rs_local wanted = {.offset = n->declaration->place};
     rs_local *local =
         bsearch(&wanted, locals->items, (size_t)locals->count, sizeof wanted, compare_offsets);
     if (local == NULL)
@@ -190,7 +177,5 @@ const rs_local *rs_locals_mentioned(rs_locals *locals, int node)
 
 int rs_local_initial(const rs_tree *tree, const rs_local *local)
 {
-    CXCursor initial = clang_Cursor_getVarDeclInitializer(tree->nodes[local->node].cursor);
-    int count = rs_node_child_count(tree, local->node);
-    return clang_Cursor_isNull(initial) != 0 ? -1 : rs_node_child(tree, local->node, count - 1);
+    return rs_node_initializer(tree, local->node);
 }

@@ -31,9 +31,8 @@ typedef struct {
 } rs_member;
 
 typedef struct {
-    CXCursor declaration; /* null for the records of a flat array */
-    char *name;           /* NULL when it has none */
-    char *written;        /* as generated code writes the type; NULL where it cannot name it */
+    const rs_syntax_declaration *declaration; /* NULL for the records of a flat array */
+    char *name; /* as generated code writes the type; NULL when it has none */
     rs_member *members;
     size_t member_count;
     rs_record record; /* the members and the padding */
@@ -45,7 +44,7 @@ typedef struct {
 
 /* A pointer parameter of a function, to global or constant memory. */
 typedef struct {
-    CXCursor cursor;
+    const rs_syntax_declaration *declaration;
     int function;
     unsigned index;
     size_t offset; /* of its name in the flat text */
@@ -76,16 +75,15 @@ typedef struct {
 
 /* A pointer in a parameter or local variable. */
 typedef struct {
-    CXCursor cursor;
+    const rs_syntax_declaration *declaration;
     size_t offset; /* of its name in the flat text */
     int function;
     rs_origin origin;
 } rs_variable;
 
 typedef struct {
-    CXCursor cursor; /* the definition */
-    size_t declared; /* the first byte of the name where it is first declared */
-    int node;
+    const rs_syntax_declaration *declaration;
+    int node;       /* of its definition */
     int first_node; /* of its first declaration, when that stands outside of all others; or -1 */
     int body;       /* its node */
     bool kernel;
@@ -215,7 +213,7 @@ typedef struct {
     int argument_count;
     rs_function *functions; /* that are defined, in the order of the source */
     int function_count;
-    int *by_declaration;      /* the numbers of the functions, by where they are first declared */
+    int *by_declaration;      /* the numbers of the functions, by their declarations */
     size_t *declaration_ends; /* the bytes behind what may end a declaration outside of functions */
     size_t declaration_end_count;
     rs_variable *variables; /* in the order of the source */
@@ -246,14 +244,12 @@ restride_status rs_model_index_declarations(rs_model *model);
 /* The kernel that an argument belongs to, or NULL when it is a helper's. */
 const rs_function *rs_argument_kernel(const rs_model *model, const rs_pointer_parameter *argument);
 
-/* The function that a cursor (a declaration, a mention or a call) refers to; -1 when it is not
- * defined in the source. */
-int rs_model_function(const rs_model *model, CXCursor cursor);
+/* The function of a declaration; -1 when it is not defined in the source. */
+int rs_model_function(const rs_model *model, const rs_syntax_declaration *declaration);
 
-/* The number of the variable that a cursor declares, or that an expression is, brackets aside; -1
- * when it is something else.
- */
-int rs_model_variable_of(const rs_model *model, CXCursor cursor);
+/* The number of a variable, by its declaration or an expression that is one, brackets aside; -1
+ * when it is something else. */
+int rs_model_variable_of(const rs_model *model, const rs_syntax_declaration *declaration);
 int rs_model_variable(const rs_model *model, int node);
 
 /* The number of the first variable whose name stands at `begin` or behind it. */
@@ -261,11 +257,8 @@ int rs_model_first_variable(const rs_model *model, size_t begin);
 
 /* What a pointer or array points to, when that lies in global or constant memory, or may lie there.
  */
-bool rs_pointer_target(CXType type, CXType *target, const char **address_space);
-
-/* Whether the spelling of a type has the word; libclang has no other way to tell OpenCL's address
- * spaces. */
-bool rs_type_has_word(CXType type, const char *name);
+bool rs_pointer_target(const rs_syntax_type *type, const rs_syntax_type **target,
+                       const char **address_space);
 
 /* Whether pointers into one address space may be used as pointers into another. */
 bool rs_space_covers(const char *outer, const char *inner);
@@ -274,7 +267,7 @@ bool rs_space_covers(const char *outer, const char *inner);
  * The structure of a record type, described on first sight; -1, with a status, when memory is
  * short. Whether its arrays can be transformed is told by `failure`.
  */
-restride_status rs_model_structure(rs_model *model, CXType type, int *structure);
+restride_status rs_model_structure(rs_model *model, const rs_syntax_type *type, int *structure);
 
 /* Where a field lies in a record, in bits, and the union without a name around it, if any; false
  * when the record does not have it. */
@@ -283,7 +276,8 @@ typedef struct {
     long long union_bits; /* of the outermost such union, or -1 */
     size_t union_size;
 } rs_field_place;
-bool rs_field_find(CXType record, CXCursor field, rs_field_place *place);
+bool rs_field_find(const rs_syntax_type *record, const rs_syntax_declaration *field,
+                   rs_field_place *place);
 
 /*
  * Why a structure nested in another, at `offset` from its start, cannot be read and written by its
@@ -293,11 +287,11 @@ const char *rs_structure_misfit(const rs_structure *inner, const rs_structure *o
                                 size_t offset);
 
 /* The structure of a flat array: records of `length` members of one type. */
-restride_status rs_model_flat_structure(rs_model *model, CXType type, size_t length,
+restride_status rs_model_flat_structure(rs_model *model, const rs_syntax_type *type, size_t length,
                                         int *structure);
 
 /* The OpenCL C name of a scalar or vector type, without qualifiers; false for any other type. */
-bool rs_leaf_type_name(CXType type, char name[RS_TYPE_NAME_SIZE], bool *vector3);
+bool rs_leaf_type_name(const rs_syntax_type *type, char name[RS_TYPE_NAME_SIZE], bool *vector3);
 
 /* Follows assignments and returns until it is known where each pointer variable comes from. */
 restride_status rs_model_find_origins(rs_model *model);

@@ -9,21 +9,16 @@
 /* ---- what is declared ---- */
 
 /* The names behind "struct" and its kin are names of their own. */
-static bool declares_type(enum CXCursorKind kind)
+static bool declares_type(int kind)
 {
-    return kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
+    return kind == RS_NODE_STRUCT || kind == RS_NODE_UNION || kind == RS_NODE_ENUM;
 }
 
-static restride_status add(rs_names *names, rs_name_kind kind, size_t function,
-                           CXCursor declaration)
+static restride_status add(rs_names *names, rs_name_kind kind, uintptr_t function, const char *text)
 {
-    CXString spelling = clang_getCursorSpelling(declaration);
-    const char *text = clang_getCString(spelling);
-    bool named = text != NULL && text[0] != '\0'; /* a parameter may have none */
-    rs_name name = {kind, function, named ? strdup(text) : NULL, named ? strlen(text) : 0};
-    clang_disposeString(spelling);
-    if (!named)
-        return RESTRIDE_OK;
+    if (text[0] == '\0')
+        return RESTRIDE_OK; /* a parameter may have no name */
+    rs_name name = {kind, function, strdup(text), strlen(text)};
     rs_name *grown = rs_model_room(names->items, (int)names->count, sizeof *grown);
     if (grown != NULL)
         names->items = grown;
@@ -50,14 +45,14 @@ static int compare_names(const void *a, const void *b)
 static restride_status add_node(rs_names *names, const rs_tree *tree, int n)
 {
     int up = tree->nodes[n].parent;
-    while (up > 0 && tree->nodes[up].kind != CXCursor_FunctionDecl)
+    while (up > 0 && tree->nodes[up].is != RS_NODE_FUNCTION)
         up = tree->nodes[up].parent;
     if (up <= 0)
         return RESTRIDE_OK;
-    const size_t function = rs_cursor_offset(clang_getCanonicalCursor(tree->nodes[up].cursor));
-    restride_status status = add(names, RS_NAME_INSIDE, function, tree->nodes[n].cursor);
-    if (status == RESTRIDE_OK && declares_type(tree->nodes[n].kind))
-        status = add(names, RS_NAME_TYPE_INSIDE, function, tree->nodes[n].cursor);
+    const uintptr_t function = (uintptr_t)tree->nodes[up].declaration;
+    restride_status status = add(names, RS_NAME_INSIDE, function, tree->nodes[n].name);
+    if (status == RESTRIDE_OK && declares_type(tree->nodes[n].is))
+        status = add(names, RS_NAME_TYPE_INSIDE, function, tree->nodes[n].name);
     return status;
 }
 
@@ -66,8 +61,7 @@ restride_status rs_names_find(rs_names *names, const rs_tree *tree)
     *names = (rs_names){NULL, 0};
     restride_status status = RESTRIDE_OK;
     for (int n = 0; n < tree->node_count && status == RESTRIDE_OK; n++)
-        if (clang_isDeclaration(tree->nodes[n].kind) != 0 &&
-            tree->nodes[n].kind != CXCursor_FieldDecl)
+        if (tree->nodes[n].group == RS_NODES_DECLARE && tree->nodes[n].is != RS_NODE_FIELD)
             status = add_node(names, tree, n);
     if (names->count > 0)
         qsort(names->items, names->count, sizeof *names->items, compare_names);
@@ -96,24 +90,12 @@ bool rs_names_hide(const rs_names *names, const rs_function *function, const cha
     size_t size = strlen(type), position = 0, word, length;
     bool tagged = false, hidden = false;
     while (!hidden && names->count > 0 && rs_word_next(type, size, &position, &word, &length)) {
-        const rs_name wanted = {tagged ? RS_NAME_TYPE_INSIDE : RS_NAME_INSIDE, function->declared,
-                                (char *)type + word, length};
+        const rs_name wanted = {tagged ? RS_NAME_TYPE_INSIDE : RS_NAME_INSIDE,
+                                (uintptr_t)function->declaration, (char *)type + word, length};
         const bool is_tag = is_tag_word(type, word, length);
         hidden = !is_tag && bsearch(&wanted, names->items, names->count, sizeof *names->items,
                                     compare_names) != NULL;
         tagged = is_tag;
     }
     return hidden;
-}
-
-/* ---- how types are written ---- */
-
-restride_status rs_type_write(CXCursor declaration, char **written)
-{
-    CXString spelling = clang_getTypeSpelling(clang_getCursorType(declaration));
-    const char *name = clang_getCString(spelling);
-    const bool is_named = strchr(name, '(') == NULL;
-    *written = is_named ? strdup(name) : NULL;
-    clang_disposeString(spelling);
-    return *written != NULL || !is_named ? RESTRIDE_OK : rs_fail_memory("the name of a type");
 }

@@ -17,8 +17,8 @@ typedef enum {
 
 typedef struct {
     rs_name_kind kind;
-    size_t function; /* where it is first declared */
-    char *text;      /* not terminated: `length` bytes */
+    uintptr_t function; /* its declaration */
+    char *text;         /* not terminated: `length` bytes */
     size_t length;
 } rs_name;
 
@@ -33,9 +33,5 @@ restride_status rs_names_find(rs_names *names, const rs_tree *tree);
 bool rs_names_hide(const rs_names *names, const rs_function *function, const char *type);
 
 void rs_names_free(rs_names *names);
-
-/* How generated code writes the type that a cursor declares, the caller's to free; NULL where it
- * has no name. */
-restride_status rs_type_write(CXCursor declaration, char **written);
 
 #endif

@@ -32,14 +32,14 @@ static rs_origin lvalue_origin(const rs_model *model, int node)
     int child = n->first;
     if (child < 0)
         return somewhere;
-    if (n->kind == CXCursor_ArraySubscriptExpr) {
+    if (n->is == RS_NODE_SUBSCRIPT) {
         int pointer = rs_node_is_pointer(tree, child) ? child : tree->nodes[child].next;
         return pointer < 0 ? somewhere : rs_pointer_origin(model, pointer);
     }
-    if (n->kind == CXCursor_MemberRefExpr)
-        return rs_node_type(tree, child).kind == CXType_Pointer ? rs_pointer_origin(model, child)
+    if (n->is == RS_NODE_MEMBER)
+        return rs_type_of(tree, child)->kind == RS_TYPE_POINTER ? rs_pointer_origin(model, child)
                                                                 : lvalue_origin(model, child);
-    if (n->kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, inner, "*"))
+    if (n->is == RS_NODE_UNARY && rs_node_is_prefix(tree, inner, "*"))
         return rs_pointer_origin(model, child);
     return somewhere;
 }
@@ -48,19 +48,16 @@ static bool is_null(const rs_model *model, int node)
 {
     const rs_tree *tree = model->tree;
     int inner = rs_node_inner(tree, node);
-    while (inner >= 0 && tree->nodes[inner].kind == CXCursor_CStyleCastExpr) {
+    while (inner >= 0 && tree->nodes[inner].is == RS_NODE_CAST) {
         int last = rs_node_child_count(tree, inner) - 1;
         inner = last < 0 ? -1 : rs_node_inner(tree, rs_node_child(tree, inner, last));
     }
-    if (inner >= 0 && tree->nodes[inner].kind == CXCursor_CXXNullPtrLiteralExpr)
+    if (inner >= 0 && tree->nodes[inner].is == RS_NODE_NULL_POINTER)
         return true;
-    if (inner < 0 || tree->nodes[inner].kind != CXCursor_IntegerLiteral)
+    if (inner < 0 || tree->nodes[inner].is != RS_NODE_INTEGER)
         return false;
-    CXEvalResult result = clang_Cursor_Evaluate(tree->nodes[inner].cursor);
-    bool zero = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int &&
-                clang_EvalResult_getAsLongLong(result) == 0;
-    clang_EvalResult_dispose(result);
-    return zero;
+    int64_t value;
+    return rs_tree_evaluate(tree, inner, &value) && value == 0;
 }
 
 static rs_origin passed_origin(const rs_model *model, int call, int argument)
@@ -73,7 +70,7 @@ static rs_origin passed_origin(const rs_model *model, int call, int argument)
 /* What a called function returns comes from what is passed to it. */
 static rs_origin call_origin(const rs_model *model, int node)
 {
-    int function = rs_model_function(model, model->tree->nodes[node].cursor);
+    int function = rs_model_function(model, model->tree->nodes[node].declaration);
     if (function < 0)
         return somewhere;
     const rs_function *callee = &model->functions[function];
@@ -129,26 +126,26 @@ rs_origin rs_pointer_origin(const rs_model *model, int node)
     if (variable >= 0)
         return model->variables[variable].origin;
     const rs_node *n = &tree->nodes[inner];
-    switch (n->kind) {
-    case CXCursor_MemberRefExpr:
-    case CXCursor_ArraySubscriptExpr: /* an array inside the structures, or a pointer in memory */
-        return rs_node_type(tree, inner).kind == CXType_ConstantArray ? lvalue_origin(model, inner)
-                                                                      : somewhere;
-    case CXCursor_BinaryOperator:
+    switch (n->is) {
+    case RS_NODE_MEMBER:
+    case RS_NODE_SUBSCRIPT: /* an array inside the structures, or a pointer in memory */
+        return rs_type_is_fixed_array(rs_type_of(tree, inner)) ? lvalue_origin(model, inner)
+                                                               : somewhere;
+    case RS_NODE_BINARY:
         return binary_origin(model, inner);
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_ASSIGN:
         return rs_pointer_origin(model, n->first);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         if (rs_node_is_prefix(tree, inner, "&"))
             return lvalue_origin(model, n->first);
         if (rs_node_is_prefix(tree, inner, "*"))
             return somewhere;
         return rs_pointer_origin(model, n->first);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return conditional_origin(model, inner);
-    case CXCursor_CStyleCastExpr:
+    case RS_NODE_CAST:
         return cast_origin(model, inner);
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return call_origin(model, inner);
     default:
         return somewhere;
@@ -193,18 +190,16 @@ static restride_status collect_flows(rs_model *model, flow_list *list)
         while (function + 1 < model->function_count && model->functions[function + 1].node <= n)
             function++;
         int variable = -1, source = -1;
-        if (node->kind == CXCursor_VarDecl) {
-            variable = rs_model_variable_of(model, node->cursor);
-            CXCursor initial = clang_Cursor_getVarDeclInitializer(node->cursor);
-            if (variable >= 0 && clang_Cursor_isNull(initial) == 0)
-                source = rs_node_child(tree, n, rs_node_child_count(tree, n) - 1);
-        } else if (node->kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, n, "=")) {
+        if (node->is == RS_NODE_VARIABLE) {
+            variable = rs_model_variable_of(model, node->declaration);
+            source = rs_node_initializer(tree, n);
+        } else if (node->is == RS_NODE_BINARY && rs_node_is_binary(tree, n, "=")) {
             variable = rs_model_variable(model, node->first);
             source = rs_node_child(tree, n, 1);
         }
         if (variable >= 0 && source >= 0)
             status = add_flow(list, &model->variables[variable].origin, source);
-        if (node->kind == CXCursor_ReturnStmt && function >= 0 && node->first >= 0 &&
+        if (node->is == RS_NODE_RETURN && function >= 0 && node->first >= 0 &&
             rs_node_is_pointer(tree, node->first))
             status = add_flow(list, &model->functions[function].returned, node->first);
     }

@@ -23,7 +23,7 @@ static void write_distance(const rs_writer *w, const rs_member_access *a, int se
 {
     const rs_model *model = w->model;
     const rs_pointer_parameter *argument = &model->arguments[a->argument];
-    const char *type = a->flat ? a->type : model->structures[argument->structure].written;
+    const char *type = a->flat ? a->type : model->structures[argument->structure].name;
     rs_text_add_string(&w->out->text, "((");
     rs_write_node(w, a->pointer, self + 1);
     rs_text_format(&w->out->text, ") - (%s %s *)restride_base_%s)", a->space, type, argument->name);

@@ -27,7 +27,7 @@ static size_t place_before(const rs_model *model, size_t start)
 /* Definitions stand before the first function that needs them. */
 static void move_before(const rs_model *model, size_t *position, int function)
 {
-    size_t name = rs_cursor_offset(model->functions[function].cursor);
+    size_t name = model->functions[function].declaration->place;
     if (name < *position) {
         size_t start = place_before(model, rs_declaration_start(model, name));
         *position = start < *position ? start : *position;

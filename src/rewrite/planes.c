@@ -28,25 +28,21 @@ static bool has_text(const rs_tree *tree, int node, const char *text)
 /* OpenCL's questions about the work-items answer the same each time. */
 static bool asks_for_size(const rs_tree *tree, int call)
 {
-    CXString spelling = clang_getCursorSpelling(tree->nodes[call].cursor);
-    const char *name = clang_getCString(spelling);
-    bool asks = strncmp(name, "get_", 4) == 0 && !rs_is_user_function(tree, name);
-    clang_disposeString(spelling);
-    return asks;
+    const char *name = tree->nodes[call].name;
+    return strncmp(name, "get_", 4) == 0 && !rs_is_user_function(tree, name);
 }
 
 /* Whether an expression may be computed once more, or once less, than it is written. */
 static bool can_be_repeated(const rs_tree *tree, int node)
 {
-    static const enum CXCursorKind kinds[] = {CXCursor_IntegerLiteral, CXCursor_DeclRefExpr,
-                                              CXCursor_ParenExpr,      CXCursor_UnexposedExpr,
-                                              CXCursor_CStyleCastExpr, CXCursor_TypeRef};
+    static const int kinds[] = {RS_NODE_INTEGER,  RS_NODE_REFERENCE, RS_NODE_PAREN,
+                                RS_NODE_IMPLICIT, RS_NODE_CAST,      RS_NODE_TYPE_NAME};
     const rs_node *n = &tree->nodes[node];
-    bool good = n->kind == CXCursor_CallExpr && asks_for_size(tree, node);
+    bool good = n->is == RS_NODE_CALL && asks_for_size(tree, node);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        good = good || n->kind == kinds[i];
+        good = good || n->is == kinds[i];
     static const char *const symbols[] = {"+", "-", "*", "/"};
-    for (size_t i = 0; n->kind == CXCursor_BinaryOperator && i < 4; i++)
+    for (size_t i = 0; n->is == RS_NODE_BINARY && i < 4; i++)
         good = good || rs_node_is_binary(tree, node, symbols[i]);
     for (int child = n->first; good && child >= 0; child = tree->nodes[child].next)
         good = can_be_repeated(tree, child);
@@ -82,17 +78,18 @@ static void add_term(const splitting *s, int node, long long factor, bool is_pla
  * where the result is cut to them. */
 static bool is_open(const splitting *s, int node)
 {
-    enum CXTypeKind kind = rs_node_type(s->tree, node).kind;
+    const rs_syntax_type *type = rs_type_of(s->tree, node);
+    if (type->kind != RS_TYPE_INTEGER)
+        return false;
     if (s->planes->narrow)
-        return kind == CXType_Int || kind == CXType_UInt;
-    return kind == CXType_Int || kind == CXType_Long || kind == CXType_ULong;
+        return type->size == 4;
+    return type->size == 8 || (type->size == 4 && type->is_signed);
 }
 
 static bool opens_into(const splitting *s, int outer, int inner)
 {
     return is_open(s, outer) && is_open(s, inner) &&
-           clang_Type_getSizeOf(rs_node_type(s->tree, outer)) >=
-               clang_Type_getSizeOf(rs_node_type(s->tree, inner));
+           rs_type_bytes(rs_type_of(s->tree, outer)) >= rs_type_bytes(rs_type_of(s->tree, inner));
 }
 
 /* A product with the number of records: the other factor counts planes. */
@@ -118,14 +115,13 @@ static void split(const splitting *s, int node, bool negative)
         s->planes->planes += negative ? -1 : 1;
         return;
     }
-    if (single && (n->kind == CXCursor_ParenExpr ||
-                   (n->kind == CXCursor_UnexposedExpr && rs_node_same_bytes(tree, node, first) &&
+    if (single && (n->is == RS_NODE_PAREN ||
+                   (n->is == RS_NODE_IMPLICIT && rs_node_same_bytes(tree, node, first) &&
                     opens_into(s, node, first)))) {
         split(s, first, negative);
         return;
     }
-    if (n->kind == CXCursor_BinaryOperator && is_open(s, node) &&
-        !rs_node_is_pointer(tree, first)) {
+    if (n->is == RS_NODE_BINARY && is_open(s, node) && !rs_node_is_pointer(tree, first)) {
         bool minus = rs_node_is_binary(tree, node, "-");
         if (minus || rs_node_is_binary(tree, node, "+")) {
             split(s, first, negative);
@@ -143,8 +139,10 @@ void rs_planes_of_access(rs_planes *planes, const rs_tree *tree, const rs_member
 {
     *planes = (rs_planes){.extent = -1};
     const splitting s = {planes, tree, extent};
-    planes->narrow = access->index_count == 1 && access->vector_index < 0 && !access->negative[0] &&
-                     rs_node_type(tree, access->index[0]).kind == CXType_UInt;
+    const rs_syntax_type *type =
+        access->index_count == 1 ? rs_type_of(tree, access->index[0]) : &rs_type_none;
+    planes->narrow = access->vector_index < 0 && !access->negative[0] &&
+                     rs_type_is_unsigned(type) && type->size == 4;
     for (int i = 0; i < access->index_count; i++)
         split(&s, access->index[i], access->negative[i]);
     if (access->vector_index >= 0)

@@ -42,8 +42,8 @@ static const char *check_origin(const rs_way *w, rs_origin origin)
 /* Goes on to `node`, the lvalue that the pointer of this way points to. */
 static const char *arrive_behind(rs_way *w, int node)
 {
-    CXType type = rs_node_type(w->tree, node);
-    bool record = type.kind == CXType_Record;
+    const rs_syntax_type *type = rs_type_of(w->tree, node);
+    bool record = type->kind == RS_TYPE_RECORD;
     if (record == w->access.flat)
         return "this access is not understood";
     return rs_way_arrive(w, node, type);
@@ -147,10 +147,9 @@ static const char *step_through_arrow(rs_way *w, int up)
 
 static const char *declare(rs_way *w, int up)
 {
-    CXCursor initial = clang_Cursor_getVarDeclInitializer(node_at(w, up)->cursor);
-    if (clang_Cursor_isNull(initial) != 0 || node_at(w, w->node)->next >= 0)
+    if (rs_node_initializer(w->tree, up) != w->node)
         return end_here(w); /* a part of its type */
-    int variable = rs_model_variable_of(w->model, node_at(w, up)->cursor);
+    int variable = rs_model_variable_of(w->model, node_at(w, up)->declaration);
     if (variable < 0)
         return "the pointer is copied to a variable that is not followed";
     const char *reason = check_origin(w, w->model->variables[variable].origin);
@@ -175,20 +174,19 @@ static const char *end_at_address(rs_way *w, const char *otherwise)
         return otherwise;
     w->access.kind = RS_ACCESS_LEAF;
     w->access.address = true;
-    w->access.size = (size_t)clang_Type_getSizeOf(w->target);
+    w->access.size = (size_t)rs_type_bytes(w->target);
     w->access.begin = node_at(w, w->node)->begin;
     w->access.end = node_at(w, w->node)->end;
-    w->access.is_const = clang_isConstQualifiedType(w->target) != 0;
-    w->access.is_volatile = clang_isVolatileQualifiedType(w->target) != 0;
+    w->access.is_const = w->target->is_const;
+    w->access.is_volatile = w->target->is_volatile;
     w->place = RS_AT_END;
     return reason;
 }
 
 static const char *pass_to_atomic(rs_way *w, int up)
 {
-    CXCursor called = clang_getCursorReferenced(node_at(w, up)->cursor);
-    bool is_here = clang_Cursor_isNull(clang_getCursorDefinition(called)) == 0;
-    const char *trouble = clang_getCursorKind(called) != CXCursor_FunctionDecl || is_here
+    const rs_syntax_declaration *called = node_at(w, up)->declaration;
+    const char *trouble = called->kind != RS_DECLARATION_FUNCTION || called->is_defined
                               ? "the pointer is passed to a function in a way that is not followed"
                               : "the pointer is passed to a function that is not in the source";
     if (rs_node_child(w->tree, up, 1) != w->node || !rs_is_atomic_call(w->tree, up))
@@ -201,7 +199,7 @@ static const char *pass_to_atomic(rs_way *w, int up)
 static bool is_of_lanes(const rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node);
-    return w->target.kind == CXType_ExtVector && node->begin == node_at(w, up)->begin &&
+    return w->target->kind == RS_TYPE_VECTOR && node->begin == node_at(w, up)->begin &&
            strncmp(w->tree->text + node->end, "->", 2) == 0;
 }
 
@@ -220,7 +218,7 @@ static int passed_argument(const rs_way *w, const rs_function *callee, int call)
 
 static const char *step_through_call(rs_way *w, int up, restride_status *status)
 {
-    int function = rs_model_function(w->model, node_at(w, up)->cursor);
+    int function = rs_model_function(w->model, node_at(w, up)->declaration);
     if (function < 0 && rs_way_pass_pointer(w, up))
         return check_pointer(w);
     if (function < 0 && rs_is_prefetch(w->tree, up))
@@ -256,10 +254,10 @@ static const char *step_through_conversion(rs_way *w, int up)
 {
     static const char trouble[] = "the pointer is converted to another type";
     const rs_tree *tree = w->tree;
-    enum CXTypeKind kind = rs_node_type(tree, up).kind;
-    if (kind == CXType_Void || kind == CXType_Bool) /* dropped, or tested */
+    const rs_syntax_type_kind kind = rs_type_of(tree, up)->kind;
+    if (kind == RS_TYPE_VOID || kind == RS_TYPE_BOOL) /* dropped, or tested */
         return end_here(w);
-    if (node_at(w, up)->kind == CXCursor_CStyleCastExpr)
+    if (node_at(w, up)->is == RS_NODE_CAST)
         return rs_way_cast(w, up, "the pointer is cast");
     static const char unknown[] = "the pointer is used in a way that is not understood";
     if (is_of_lanes(w, up)) {
@@ -278,46 +276,46 @@ static const char *step_through_conversion(rs_way *w, int up)
 const char *rs_step_from_pointer(rs_way *w, int up, restride_status *status)
 {
     const rs_node *outer = node_at(w, up);
-    switch (outer->kind) {
-    case CXCursor_ParenExpr:
+    switch (outer->is) {
+    case RS_NODE_PAREN:
         w->node = up;
         return NULL;
-    case CXCursor_UnexposedExpr:
-    case CXCursor_CStyleCastExpr:
+    case RS_NODE_IMPLICIT:
+    case RS_NODE_CAST:
         return step_through_conversion(w, up);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return step_through_binary(w, up);
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_ASSIGN:
         return move(w, up);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return step_through_unary(w, up);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return outer->first == w->node
                    ? end_here(w)
                    : rs_way_point(w, up, "the pointer itself is used as a value");
-    case CXCursor_ArraySubscriptExpr:
+    case RS_NODE_SUBSCRIPT:
         return subscript(w, up);
-    case CXCursor_MemberRefExpr:
+    case RS_NODE_MEMBER:
         return step_through_arrow(w, up);
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return step_through_call(w, up, status);
-    case CXCursor_VarDecl:
+    case RS_NODE_VARIABLE:
         return declare(w, up);
-    case CXCursor_ReturnStmt: {
+    case RS_NODE_RETURN: {
         const char *reason = check_origin(w, w->model->functions[w->access.function].returned);
         return reason != NULL ? reason : end_here(w);
     }
-    case CXCursor_CompoundStmt:
-        if (node_at(w, outer->parent)->kind == CXCursor_StmtExpr)
+    case RS_NODE_COMPOUND:
+        if (node_at(w, outer->parent)->is == RS_NODE_STATEMENTS)
             return "the pointer is the value of a statement inside an expression";
         return end_here(w);
-    case CXCursor_IfStmt:
-    case CXCursor_ForStmt:
-    case CXCursor_WhileStmt:
-    case CXCursor_DoStmt:
-    case CXCursor_CaseStmt:
-    case CXCursor_DefaultStmt:
-    case CXCursor_LabelStmt:
+    case RS_NODE_IF:
+    case RS_NODE_FOR:
+    case RS_NODE_WHILE:
+    case RS_NODE_DO:
+    case RS_NODE_CASE:
+    case RS_NODE_DEFAULT:
+    case RS_NODE_LABEL:
         return end_here(w); /* its value is tested or dropped */
     default:
         return "the pointer itself is used in a way that is not understood";

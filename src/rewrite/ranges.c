@@ -46,36 +46,31 @@ static long long larger(long long a, long long b)
     return a > b ? a : b;
 }
 
-static bool is_unsigned(CXType type)
+static bool is_integer(const rs_syntax_type *type)
 {
-    return type.kind == CXType_Bool || (type.kind >= CXType_Char_U && type.kind <= CXType_UInt128);
-}
-
-static bool is_integer(CXType type)
-{
-    return type.kind >= CXType_Bool && type.kind <= CXType_LongLong;
+    return rs_type_is_integer(type) && type->size <= 8;
 }
 
 /* All values of a type, when they are few enough. */
-static rs_value_range of_type(CXType type)
+static rs_value_range of_type(const rs_syntax_type *type)
 {
-    long long size = clang_Type_getSizeOf(type);
+    long long size = rs_type_bytes(type);
     if (!is_integer(type) || size < 1 || size > 4)
         return unknown;
-    if (type.kind == CXType_Bool)
+    if (type->kind == RS_TYPE_BOOL)
         return between(0, 1);
     long long count = 1LL << (8 * size);
-    return is_unsigned(type) ? between(0, count - 1) : between(-count / 2, count / 2 - 1);
+    return rs_type_is_unsigned(type) ? between(0, count - 1) : between(-count / 2, count / 2 - 1);
 }
 
 /* What becomes of a value in a type: itself where it fits, else any value of the type. */
-static rs_value_range as_type(rs_value_range range, CXType type)
+static rs_value_range as_type(rs_value_range range, const rs_syntax_type *type)
 {
     rs_value_range all = of_type(type);
     if (!is_integer(type) || !range.is_known)
         return all;
     bool fits = all.is_known ? range.low >= all.low && range.high <= all.high
-                             : !is_unsigned(type) || range.low >= 0;
+                             : !rs_type_is_unsigned(type) || range.low >= 0;
     return fits ? range : all;
 }
 
@@ -145,7 +140,7 @@ static bool assigns(const rs_local *local, int node)
 /* The value that a loop's first part gives the variable; -1 when it does not. */
 static int start_of(const rs_tree *tree, const rs_local *local, int first)
 {
-    if (tree->nodes[first].kind == CXCursor_DeclStmt)
+    if (tree->nodes[first].is == RS_NODE_DECLARE)
         return tree->nodes[local->node].parent == first ? rs_local_initial(tree, local) : -1;
     return assigns(local, first) && rs_node_is_binary(tree, first, "=")
                ? rs_node_child(tree, first, 1)
@@ -183,7 +178,7 @@ static rs_value_range most_where(search *s, const rs_local *local, int condition
     } forms[] = {{"<", false, 1}, {"<=", false, 0}, {">", true, 1}, {">=", true, 0}};
     const rs_tree *tree = s->tree;
     int node = rs_node_inner(tree, condition);
-    if (node < 0 || tree->nodes[node].kind != CXCursor_BinaryOperator)
+    if (node < 0 || tree->nodes[node].is != RS_NODE_BINARY)
         return unknown;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (rs_node_is_binary(tree, node, "&&")) {
@@ -195,9 +190,9 @@ static rs_value_range most_where(search *s, const rs_local *local, int condition
         int other = forms[i].variable_right ? left : right;
         if (!rs_node_is_binary(tree, node, forms[i].symbol) || !is_variable(s, local, variable))
             continue;
-        CXType type = rs_node_type(tree, variable);
+        const rs_syntax_type *type = rs_type_of(tree, variable);
         rs_value_range most = find(s, other);
-        if (!most.is_known || !is_integer(type) || (is_unsigned(type) && low < 0))
+        if (!most.is_known || !is_integer(type) || (rs_type_is_unsigned(type) && low < 0))
             return unknown;
         return between(-limit, most.high - forms[i].beyond);
     }
@@ -209,13 +204,13 @@ static bool is_entered_elsewhere(const rs_tree *tree, int body)
 {
     int behind = rs_node_behind(tree, body);
     for (int n = body; n < behind; n++) {
-        enum CXCursorKind kind = tree->nodes[n].kind;
-        if (kind == CXCursor_LabelStmt)
+        int kind = tree->nodes[n].is;
+        if (kind == RS_NODE_LABEL)
             return true;
-        if (kind != CXCursor_CaseStmt && kind != CXCursor_DefaultStmt)
+        if (kind != RS_NODE_CASE && kind != RS_NODE_DEFAULT)
             continue;
         int up = tree->nodes[n].parent;
-        while (up >= body && tree->nodes[up].kind != CXCursor_SwitchStmt)
+        while (up >= body && tree->nodes[up].is != RS_NODE_SWITCH)
             up = tree->nodes[up].parent;
         if (up < body)
             return true;
@@ -248,7 +243,7 @@ static rs_value_range in_loop(search *s, const rs_local *local, int loop, int bo
     if (start < 0 || !step.is_known || step.low < 1 ||
         !counts_only(tree, local, loop, first, last) || is_entered_elsewhere(tree, body))
         return unknown;
-    CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes[local->node].cursor));
+    const rs_syntax_type *type = rs_type_of(tree, local->node);
     rs_value_range from = find(s, start), all = of_type(type);
     if (!from.is_known)
         return unknown;
@@ -271,7 +266,7 @@ static rs_value_range of_variable(search *s, int mention)
     int scope = tree->nodes[tree->nodes[local->node].parent].parent;
     for (int node = mention; node > scope; node = tree->nodes[node].parent) {
         int up = tree->nodes[node].parent;
-        if (tree->nodes[up].kind != CXCursor_ForStmt)
+        if (tree->nodes[up].is != RS_NODE_FOR)
             continue;
         rs_value_range range = in_loop(s, local, up, node);
         if (range.is_known)
@@ -291,7 +286,7 @@ static rs_value_range of_operator(search *s, int node)
     rs_value_range a = find(s, left), b = find(s, right);
     bool both = a.is_known && b.is_known;
     if (rs_node_is_binary(tree, node, "%"))
-        return remainder_of(a, is_unsigned(rs_node_type(tree, left)), b);
+        return remainder_of(a, rs_type_is_unsigned(rs_type_of(tree, left)), b);
     if (rs_node_is_binary(tree, node, "&"))
         return masked(a, b);
     if (rs_node_is_binary(tree, node, ">>"))
@@ -317,16 +312,14 @@ static rs_value_range of_call(search *s, int node)
                   {"get_group_id", RS_MOST_WORK_ITEMS},  {"get_num_groups", RS_MOST_WORK_ITEMS},
                   {"get_local_id", RS_MOST_IN_A_GROUP},  {"get_local_size", RS_MOST_IN_A_GROUP}};
     const rs_tree *tree = s->tree;
-    if (rs_model_function(s->locals->model, tree->nodes[node].cursor) >= 0)
+    if (rs_model_function(s->locals->model, tree->nodes[node].declaration) >= 0)
         return unknown;
-    CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
-    const char *name = clang_getCString(spelling);
+    const char *name = tree->nodes[node].name;
     long long most = -1;
     bool is_min = strcmp(name, "min") == 0, is_max = strcmp(name, "max") == 0;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (strcmp(name, counts[i].name) == 0)
             most = counts[i].most;
-    clang_disposeString(spelling);
     int left = rs_node_child(tree, node, 1), right = rs_node_child(tree, node, 2);
     if (most >= 0)
         return between(0, most);
@@ -344,22 +337,22 @@ static rs_value_range of_kind(search *s, int node)
     const rs_tree *tree = s->tree;
     const rs_node *n = &tree->nodes[node];
     int count = rs_node_child_count(tree, node);
-    switch (n->kind) {
-    case CXCursor_ParenExpr:
+    switch (n->is) {
+    case RS_NODE_PAREN:
         return count == 1 ? find(s, n->first) : unknown;
-    case CXCursor_UnexposedExpr:
+    case RS_NODE_IMPLICIT:
         return count == 1 && rs_node_same_bytes(tree, node, n->first) ? find(s, n->first) : unknown;
-    case CXCursor_CStyleCastExpr:
+    case RS_NODE_CAST:
         return count > 0 ? find(s, rs_node_child(tree, node, count - 1)) : unknown;
-    case CXCursor_DeclRefExpr:
+    case RS_NODE_REFERENCE:
         return of_variable(s, node);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return of_operator(s, node);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return count == 3 ? joined(find(s, rs_node_child(tree, node, 1)),
                                    find(s, rs_node_child(tree, node, 2)))
                           : unknown;
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return of_call(s, node);
     default:
         return unknown;
@@ -370,7 +363,7 @@ static rs_value_range find(search *s, int node)
 {
     if (node < 0)
         return unknown;
-    CXType type = rs_node_type(s->tree, node);
+    const rs_syntax_type *type = rs_type_of(s->tree, node);
     long long value;
     if (s->steps_left <= 0 || s->depth >= DEPTH_LIMIT || !is_integer(type))
         return of_type(type);

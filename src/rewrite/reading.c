@@ -168,17 +168,10 @@ static restride_status stop_at(rs_tree *tree, const rs_node *node, const char *r
     return tree->failure != NULL ? RESTRIDE_OK : rs_fail_memory("a parsed source");
 }
 
-static bool keeps_its_value(CXCursor variable)
+static bool keeps_its_value(const rs_syntax_type *type)
 {
-    CXType type = clang_getCursorType(variable);
-    while (clang_getArrayElementType(type).kind != CXType_Invalid)
-        type = clang_getArrayElementType(type);
-    CXString spelling = clang_getTypeSpelling(type);
-    const char *name = clang_getCString(spelling);
-    bool constant = clang_isConstQualifiedType(type) || strstr(name, "__constant") != NULL ||
-                    strstr(name, "sampler_t") != NULL;
-    clang_disposeString(spelling);
-    return constant;
+    return type->is_const || type->space == RS_SYNTAX_SPACE_CONSTANT ||
+           strcmp(rs_type_element(type)->plain->name, "sampler_t") == 0;
 }
 
 /*
@@ -190,8 +183,8 @@ static restride_status find_lasting_variable(rs_tree *tree)
 {
     for (int n = 0; n < tree->node_count && tree->failure == NULL; n++) {
         const rs_node *node = &tree->nodes[n];
-        if (node->kind != CXCursor_VarDecl || keeps_its_value(node->cursor) ||
-            (node->parent > 0 && clang_Cursor_getStorageClass(node->cursor) != CX_SC_Static))
+        if (node->is != RS_NODE_VARIABLE || keeps_its_value(node->type) ||
+            (node->parent > 0 && !node->declaration->is_static))
             continue;
         return stop_at(tree, node,
                        "a variable keeps its value from launch to launch, and kernels in two "
@@ -247,6 +240,8 @@ static restride_status parse(rs_rewriting *r)
                       bits != NULL ? (int)json_integer_value(bits) : 64);
     if (status == RESTRIDE_OK)
         status = rs_tree_forgive(&r->tree, rs_annotations_forgive);
+    if (status == RESTRIDE_OK)
+        status = rs_tree_describe(&r->tree, RS_SYNTAX_OPENCL);
     if (status == RESTRIDE_OK && json_is_true(json_object_get(r->request, "full")))
         status = find_lasting_variable(&r->tree);
     return status;

@@ -40,7 +40,7 @@ size_t rs_parameters_end(const rs_tree *tree, int function)
 {
     size_t at = 0, depth = 0;
     for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next)
-        if (tree->nodes[n].kind == CXCursor_ParmDecl)
+        if (tree->nodes[n].is == RS_NODE_PARAMETER)
             at = tree->nodes[n].end;
     if (at == 0)
         return 0;
@@ -86,7 +86,7 @@ static void insert_copy(const rs_model *model, insertion_list *list, int instanc
         return;
     int declared = function->first_node;
     if (!function->kernel && declared >= 0 && declared != function->node) {
-        size_t name = rs_cursor_offset(model->tree->nodes[declared].cursor);
+        size_t name = model->tree->nodes[declared].place;
         insert(list, rs_declaration_start(model, name), PROTOTYPE, instance);
     }
     insert(list, model->tree->nodes[function->node].end, COPY, instance);
@@ -97,9 +97,9 @@ static void insert_parameters(const rs_model *model, insertion_list *list)
 {
     const rs_tree *tree = model->tree;
     for (int n = 0; n < tree->node_count; n++) {
-        if (tree->nodes[n].kind != CXCursor_FunctionDecl)
+        if (tree->nodes[n].is != RS_NODE_FUNCTION)
             continue;
-        int f = rs_model_function(model, tree->nodes[n].cursor);
+        int f = rs_model_function(model, tree->nodes[n].declaration);
         if (f < 0 || !model->functions[f].kernel || !is_changed(model, &model->functions[f]))
             continue;
         size_t end = rs_parameters_end(tree, n);
@@ -116,7 +116,7 @@ static restride_status list_insertions(const rs_model *model, insertion_list *li
     size_t limit = (size_t)model->accessor_count + (size_t)model->copier_count +
                    2 * (size_t)model->instance_count;
     for (int n = 0; n < tree->node_count; n++)
-        limit += tree->nodes[n].kind == CXCursor_FunctionDecl ? 2 : 0;
+        limit += tree->nodes[n].is == RS_NODE_FUNCTION ? 2 : 0;
     *list = (insertion_list){malloc((limit + 1) * sizeof *list->items), 0};
     if (list->items == NULL)
         return rs_fail_memory("the new source");
@@ -175,7 +175,7 @@ static void write_kernel_copy(const rs_writer *source, int number)
     const rs_tree *tree = model->tree;
     const rs_instance *instance = &model->instances[number];
     const rs_function *kernel = &model->functions[instance->function];
-    size_t name = rs_cursor_offset(kernel->cursor), start = rs_declaration_start(model, name);
+    size_t name = kernel->declaration->place, start = rs_declaration_start(model, name);
     size_t end = rs_parameters_end(tree, kernel->node);
     size_t inside = tree->nodes[kernel->body].begin + 1;
     rs_numbered_start_line(out, start);
@@ -198,7 +198,7 @@ static void write_copy(const rs_writer *source, int number, bool whole)
     const rs_tree *tree = model->tree;
     const rs_instance *instance = &model->instances[number];
     const rs_function *function = &model->functions[instance->function];
-    size_t name = rs_cursor_offset(function->cursor), start = rs_declaration_start(model, name);
+    size_t name = function->declaration->place, start = rs_declaration_start(model, name);
     size_t end = rs_parameters_end(tree, function->node), body = tree->nodes[function->body].begin;
     rs_numbered_start_line(out, start);
     if (!model->lacks_static && !is_static(tree, start, body))

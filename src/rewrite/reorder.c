@@ -54,24 +54,20 @@ static bool is_inside(const rs_tree *tree, int node, int around)
 
 static bool is_named(const rs_tree *tree, int node, const char *name)
 {
-    CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
-    bool same = strcmp(clang_getCString(spelling), name) == 0;
-    clang_disposeString(spelling);
-    return same;
+    return strcmp(tree->nodes[node].name, name) == 0;
 }
 
 static bool mentions(const rs_tree *tree, int node, int declaration)
 {
-    return tree->nodes[node].kind == CXCursor_DeclRefExpr &&
-           clang_equalCursors(clang_getCursorReferenced(tree->nodes[node].cursor),
-                              tree->nodes[declaration].cursor) != 0;
+    return tree->nodes[node].is == RS_NODE_REFERENCE &&
+           tree->nodes[node].declaration == tree->nodes[declaration].declaration;
 }
 
 static bool is_wrapper(const rs_tree *tree, int outer, int inner)
 {
-    enum CXCursorKind kind = tree->nodes[outer].kind;
-    return kind == CXCursor_ParenExpr ||
-           (kind == CXCursor_UnexposedExpr && rs_node_same_bytes(tree, outer, inner));
+    int kind = tree->nodes[outer].is;
+    return kind == RS_NODE_PAREN ||
+           (kind == RS_NODE_IMPLICIT && rs_node_same_bytes(tree, outer, inner));
 }
 
 /* The outermost node around an expression that adds only brackets and implicit conversions. */
@@ -82,11 +78,9 @@ static int outermost(const rs_tree *tree, int node)
     return node;
 }
 
-static bool is_wide_integer(const rs_tree *tree, int node)
+static bool is_wide_integer(const rs_syntax_type *type)
 {
-    CXType type = rs_node_type(tree, node);
-    return type.kind >= CXType_UShort && type.kind <= CXType_Int128 &&
-           clang_Type_getSizeOf(type) >= LEAST_INTEGER_BYTES;
+    return type->kind == RS_TYPE_INTEGER && type->size >= LEAST_INTEGER_BYTES;
 }
 
 /* A variable is only read where each mention is converted from place to value; what writes it has
@@ -97,9 +91,9 @@ static bool is_only_read(const reordering *r, int declaration)
         if (!is_inside(r->tree, n, r->kernel->body) || !mentions(r->tree, n, declaration))
             continue;
         int up = r->tree->nodes[n].parent;
-        while (r->tree->nodes[up].kind == CXCursor_ParenExpr)
+        while (r->tree->nodes[up].is == RS_NODE_PAREN)
             up = r->tree->nodes[up].parent;
-        if (r->tree->nodes[up].kind != CXCursor_UnexposedExpr)
+        if (r->tree->nodes[up].is != RS_NODE_IMPLICIT)
             return false;
     }
     return true;
@@ -109,14 +103,13 @@ static bool is_only_read(const reordering *r, int declaration)
 static int kept_value(const reordering *r, int mention)
 {
     const rs_tree *tree = r->tree;
-    CXCursor target = clang_getCursorReferenced(tree->nodes[mention].cursor);
     for (int n = r->kernel->body; n < tree->node_count; n++) {
-        if (tree->nodes[n].kind != CXCursor_VarDecl || !is_inside(tree, n, r->kernel->body) ||
-            clang_equalCursors(tree->nodes[n].cursor, target) == 0)
+        if (tree->nodes[n].is != RS_NODE_VARIABLE || !is_inside(tree, n, r->kernel->body) ||
+            tree->nodes[n].declaration != tree->nodes[mention].declaration)
             continue;
         int last = rs_node_last(tree, n);
-        bool usable = last >= 0 && clang_isExpression(tree->nodes[last].kind) != 0 &&
-                      is_wide_integer(tree, n) && is_only_read(r, n);
+        bool usable = last >= 0 && tree->nodes[last].group == RS_NODES_EXPRESS &&
+                      is_wide_integer(tree->nodes[n].type) && is_only_read(r, n);
         return usable ? last : -1;
     }
     return -1;
@@ -130,12 +123,12 @@ static int origin_of(const reordering *r, int node)
         node = rs_node_inner(tree, node);
         if (node < 0)
             return -1;
-        if (tree->nodes[node].kind == CXCursor_CStyleCastExpr && is_wide_integer(tree, node)) {
+        if (tree->nodes[node].is == RS_NODE_CAST && is_wide_integer(tree->nodes[node].type)) {
             int child = tree->nodes[node].first;
             while (child >= 0 && tree->nodes[child].next >= 0)
                 child = tree->nodes[child].next;
             node = child;
-        } else if (tree->nodes[node].kind == CXCursor_DeclRefExpr) {
+        } else if (tree->nodes[node].is == RS_NODE_REFERENCE) {
             int value = kept_value(r, node);
             if (value < 0)
                 return node;
@@ -150,21 +143,18 @@ static int origin_of(const reordering *r, int node)
 /* A call get_global_id(D); *dimension is D, or -1 when it is not a constant. */
 static bool asks_for_number(const rs_tree *tree, int node, long long *dimension)
 {
-    if (tree->nodes[node].kind != CXCursor_CallExpr || !is_named(tree, node, "get_global_id"))
+    if (tree->nodes[node].is != RS_NODE_CALL || !is_named(tree, node, "get_global_id"))
         return false;
     int argument = rs_node_child(tree, node, 1);
-    CXEvalResult result = argument < 0 ? NULL : clang_Cursor_Evaluate(tree->nodes[argument].cursor);
-    *dimension = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int
-                     ? clang_EvalResult_getAsLongLong(result)
-                     : -1;
-    clang_EvalResult_dispose(result);
+    if (argument < 0 || !rs_tree_evaluate_bits(tree, argument, dimension))
+        *dimension = -1;
     return true;
 }
 
 /* The index in ARRAY[INDEX] for an array that a declaration names; -1 for another expression. */
 static int index_of(const rs_tree *tree, int node, int declaration)
 {
-    if (node < 0 || tree->nodes[node].kind != CXCursor_ArraySubscriptExpr)
+    if (node < 0 || tree->nodes[node].is != RS_NODE_SUBSCRIPT)
         return -1;
     int array = tree->nodes[node].first;
     if (array < 0 || !mentions(tree, rs_node_inner(tree, array), declaration))
@@ -189,31 +179,30 @@ static bool is_reference(const reordering *r, const reference *ref, int node)
 static int find_parameter(const rs_tree *tree, const rs_function *kernel, const char *name)
 {
     for (int n = tree->nodes[kernel->node].first; n >= 0; n = tree->nodes[n].next)
-        if (tree->nodes[n].kind == CXCursor_ParmDecl && is_named(tree, n, name))
+        if (tree->nodes[n].is == RS_NODE_PARAMETER && is_named(tree, n, name))
             return n;
     return -1;
 }
 
 /* Of a declared pointer or array; false when it does not lead to global or constant memory. */
-static bool find_elements(const reordering *r, int declaration, CXType *elements, bool *constant)
+static bool find_elements(const reordering *r, int declaration, const rs_syntax_type **elements,
+                          bool *constant)
 {
     const char *space;
-    CXType type = clang_getCursorType(r->tree->nodes[declaration].cursor);
+    const rs_syntax_type *type = rs_type_of(r->tree, declaration);
     if (!rs_pointer_target(type, elements, &space))
         return false;
     /* Of an array the elements' qualifiers are its own. */
-    CXType canonical = clang_getCanonicalType(type);
-    *constant = clang_isConstQualifiedType(*elements) != 0 ||
-                (canonical.kind != CXType_Pointer && clang_isConstQualifiedType(canonical) != 0);
+    *constant = (*elements)->is_const || (type->kind != RS_TYPE_POINTER && type->is_const);
     return true;
 }
 
 static void check_types(const reordering *r, reference *ref)
 {
-    CXType array, index;
+    const rs_syntax_type *array, *index;
     bool constant;
-    size_t array_name = rs_cursor_offset(r->tree->nodes[ref->array_node].cursor);
-    size_t index_name = rs_cursor_offset(r->tree->nodes[ref->index_node].cursor);
+    size_t array_name = r->tree->nodes[ref->array_node].place;
+    size_t index_name = r->tree->nodes[ref->index_node].place;
     if (!find_elements(r, ref->array_node, &array, &constant))
         object(&ref->kept, array_name, "it does not point to global or constant memory");
     else if (!constant)
@@ -222,8 +211,7 @@ static void check_types(const reordering *r, reference *ref)
         object(&ref->kept, index_name, "its index does not point to global or constant memory");
     else if (!constant)
         object(&ref->kept, index_name, "its index is not const, so it may be written");
-    else if (index.kind < CXType_UShort || index.kind > CXType_Int128 ||
-             clang_Type_getSizeOf(index) < LEAST_INTEGER_BYTES)
+    else if (!is_wide_integer(index))
         object(&ref->kept, index_name, "its index is not an array of integers of 4 or 8 bytes");
 }
 
@@ -234,16 +222,16 @@ static bool is_read(const rs_tree *tree, int subscript)
     for (;;) {
         node = outermost(tree, node);
         int up = tree->nodes[node].parent;
-        bool part = up >= 0 && (tree->nodes[up].kind == CXCursor_MemberRefExpr ||
-                                (tree->nodes[up].kind == CXCursor_ArraySubscriptExpr &&
-                                 tree->nodes[up].first == node));
+        bool part =
+            up >= 0 && (tree->nodes[up].is == RS_NODE_MEMBER ||
+                        (tree->nodes[up].is == RS_NODE_SUBSCRIPT && tree->nodes[up].first == node));
         if (!part)
             break;
         node = up;
     }
     int up = tree->nodes[node].parent;
     return !rs_node_is_pointer(tree, node) &&
-           !(tree->nodes[up].kind == CXCursor_UnaryOperator && rs_node_is_prefix(tree, up, "&"));
+           !(tree->nodes[up].is == RS_NODE_UNARY && rs_node_is_prefix(tree, up, "&"));
 }
 
 /* Every mention of the array must be the start of an element that is read. */
@@ -255,8 +243,8 @@ static void check_mentions(const reordering *r, reference *ref, int declaration,
             continue;
         int whole = outermost(tree, n);
         int up = tree->nodes[whole].parent;
-        if (up < 0 || tree->nodes[up].kind != CXCursor_ArraySubscriptExpr ||
-            tree->nodes[up].first != whole || !is_read(tree, up))
+        if (up < 0 || tree->nodes[up].is != RS_NODE_SUBSCRIPT || tree->nodes[up].first != whole ||
+            !is_read(tree, up))
             object(&ref->kept, tree->nodes[n].begin, text);
     }
 }
@@ -273,7 +261,7 @@ static void check_reference(const reordering *r, reference *ref)
     for (int n = r->kernel->body; n < r->tree->node_count && !found; n++)
         found = is_inside(r->tree, n, r->kernel->body) && is_reference(r, ref, n);
     if (!found)
-        object(&ref->kept, rs_cursor_offset(r->tree->nodes[ref->array_node].cursor),
+        object(&ref->kept, r->tree->nodes[ref->array_node].place,
                "no element is read through its index at the number of the work-item");
 }
 
@@ -319,7 +307,7 @@ static bool is_elsewhere(const reordering *r, size_t offset)
     for (int f = 0; f < model->function_count; f++) {
         const rs_function *other = &model->functions[f];
         if (other->kernel && other != r->kernel &&
-            offset >= rs_declaration_start(model, rs_cursor_offset(other->cursor)) &&
+            offset >= rs_declaration_start(model, other->declaration->place) &&
             offset < r->tree->nodes[other->body].end)
             return true;
     }
@@ -384,7 +372,7 @@ static restride_status edit_body(reordering *r)
 /* The declaration of a parameter under another name. */
 static void copy_parameter(const rs_tree *tree, int declaration, const char *name, rs_text *out)
 {
-    size_t start = rs_cursor_offset(tree->nodes[declaration].cursor);
+    size_t start = tree->nodes[declaration].place;
     size_t length = rs_identifier_length(tree->text + start);
     size_t begin = start, end = start + length, depth = 0;
     for (; begin > 0 && !(depth == 0 && strchr(",(", tree->text[begin - 1]) != NULL); begin--) {

@@ -91,26 +91,20 @@ static restride_status describe_argument(const rs_model *model, const rs_lane_st
 }
 
 /* Where a parameter's value lies, and the type and size of it or of what it points to. */
-static json_t *describe_parameter(CXCursor cursor)
+static json_t *describe_parameter(const rs_syntax_declaration *declared)
 {
-    CXType type = clang_getCanonicalType(clang_getCursorType(cursor)), target = type;
+    const rs_syntax_type *type = rs_declared_type(declared), *target = type;
     const char *space = "value";
-    bool points = type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray ||
-                  type.kind == CXType_ConstantArray;
-    if (points && !rs_pointer_target(type, &target, &space))
+    if (rs_type_is_pointer(type) && !rs_pointer_target(type, &target, &space))
         space = "__local";
     char leaf[RS_TYPE_NAME_SIZE];
     bool vector3;
     if (!rs_leaf_type_name(target, leaf, &vector3))
         leaf[0] = '\0';
-    if (leaf[0] == '\0' && target.kind != CXType_Record)
+    if (leaf[0] == '\0' && target->kind != RS_TYPE_RECORD)
         space = "other";
-    CXString name = clang_getCursorSpelling(cursor);
-    json_t *parameter =
-        json_pack("{s:s, s:s, s:s, s:I}", "name", clang_getCString(name), "space", space, "type",
-                  leaf, "bytes", (json_int_t)clang_Type_getSizeOf(target));
-    clang_disposeString(name);
-    return parameter;
+    return json_pack("{s:s, s:s, s:s, s:I}", "name", declared->name, "space", space, "type", leaf,
+                     "bytes", (json_int_t)rs_type_bytes(target));
 }
 
 /* All parameters in their order; `arguments` are those of them that have a structure. */
@@ -120,8 +114,7 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
     json_t *parameters = json_array();
     restride_status status = rs_reply_put(entry, "parameters", parameters);
     for (int i = 0; i < kernel->parameter_count && status == RESTRIDE_OK; i++) {
-        CXCursor cursor = clang_Cursor_getArgument(kernel->cursor, (unsigned)i);
-        json_t *parameter = describe_parameter(cursor);
+        json_t *parameter = describe_parameter(rs_parameter(kernel->declaration, i));
         if (parameter == NULL || json_array_append_new(parameters, parameter) != 0)
             return rs_fail_memory("the rewriter's reply");
     }

@@ -53,16 +53,6 @@ static rs_lane_stride scaled(rs_lane_stride step, long long factor)
     return by(step.distance * factor);
 }
 
-static bool constant(const rs_tree *tree, int node, long long *value)
-{
-    CXEvalResult result = clang_Cursor_Evaluate(tree->nodes[node].cursor);
-    bool known = result != NULL && clang_EvalResult_getKind(result) == CXEval_Int;
-    if (known)
-        *value = clang_EvalResult_getAsLongLong(result);
-    clang_EvalResult_dispose(result);
-    return known;
-}
-
 static rs_lane_stride step_of(const rs_lane_strides *s, int node, int depth);
 
 /* ---- places in memory ---- */
@@ -70,10 +60,7 @@ static rs_lane_stride step_of(const rs_lane_strides *s, int node, int depth);
 /* The bytes that a pointer moves by when 1 is added to it. */
 static long long pointee_size(const rs_tree *tree, int node)
 {
-    CXType type = rs_node_type(tree, node);
-    CXType pointee =
-        type.kind == CXType_Pointer ? clang_getPointeeType(type) : clang_getArrayElementType(type);
-    long long size = clang_Type_getSizeOf(pointee);
+    long long size = rs_type_bytes(rs_type_below(rs_type_of(tree, node)));
     return size > 0 ? size : 1;
 }
 
@@ -89,8 +76,8 @@ static rs_lane_stride address_step(const rs_lane_strides *s, int node, int depth
     if (first < 0)
         return uniform; /* a variable */
     int second = tree->nodes[first].next;
-    switch (tree->nodes[inner].kind) {
-    case CXCursor_ArraySubscriptExpr: {
+    switch (tree->nodes[inner].is) {
+    case RS_NODE_SUBSCRIPT: {
         if (second < 0)
             return other;
         bool swapped = !rs_node_is_pointer(tree, first);
@@ -100,10 +87,10 @@ static rs_lane_stride address_step(const rs_lane_strides *s, int node, int depth
         return sum(pointer_step(s, pointer, depth + 1),
                    scaled(step_of(s, index, depth + 1), pointee_size(tree, pointer)), false);
     }
-    case CXCursor_MemberRefExpr:
-        return rs_node_type(tree, first).kind == CXType_Pointer ? pointer_step(s, first, depth + 1)
+    case RS_NODE_MEMBER:
+        return rs_type_of(tree, first)->kind == RS_TYPE_POINTER ? pointer_step(s, first, depth + 1)
                                                                 : address_step(s, first, depth + 1);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return rs_node_is_prefix(tree, inner, "*") ? pointer_step(s, first, depth + 1) : other;
     default:
         return other;
@@ -116,10 +103,9 @@ static rs_lane_stride pointer_step(const rs_lane_strides *s, int node, int depth
     int inner = rs_node_inner(tree, node);
     if (depth > DEPTH_LIMIT || inner < 0)
         return other;
-    bool array = rs_node_type(tree, inner).kind == CXType_ConstantArray;
-    return array && tree->nodes[inner].kind != CXCursor_DeclRefExpr
-               ? address_step(s, inner, depth + 1)
-               : step_of(s, inner, depth + 1);
+    bool array = rs_type_is_fixed_array(rs_type_of(tree, inner));
+    return array && tree->nodes[inner].is != RS_NODE_REFERENCE ? address_step(s, inner, depth + 1)
+                                                               : step_of(s, inner, depth + 1);
 }
 
 /* What is read from one place has one value; what is read from several may have any. */
@@ -130,9 +116,11 @@ static rs_lane_stride loaded(rs_lane_stride address)
 
 /* ---- expressions ---- */
 
-static int find_variable(const rs_lane_strides *s, CXCursor cursor)
+static int find_variable(const rs_lane_strides *s, const rs_syntax_declaration *declaration)
 {
-    size_t offset = rs_cursor_offset(cursor);
+    if (!rs_is_variable(declaration))
+        return -1;
+    const size_t offset = declaration->place;
     int low = 0, high = s->variable_count;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -146,11 +134,7 @@ static int find_variable(const rs_lane_strides *s, CXCursor cursor)
 
 static rs_lane_stride mention_step(const rs_lane_strides *s, int node)
 {
-    CXCursor target = clang_getCursorReferenced(s->model->tree->nodes[node].cursor);
-    enum CXCursorKind kind = clang_getCursorKind(target);
-    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl)
-        return uniform;
-    int variable = find_variable(s, target);
+    int variable = find_variable(s, s->model->tree->nodes[node].declaration);
     return variable < 0 ? uniform
                         : sum(s->variables[variable].set, s->variables[variable].moved, false);
 }
@@ -170,7 +154,7 @@ static rs_lane_stride known_call(const rs_lane_strides *s, int node, const char 
     int argument = rs_node_child(tree, node, 1);
     long long dimension;
     if (argument >= 0 && (strcmp(name, "get_global_id") == 0 || strcmp(name, "get_local_id") == 0))
-        return constant(tree, argument, &dimension) && dimension > 0 ? uniform : by(1);
+        return rs_tree_evaluate_bits(tree, argument, &dimension) && dimension > 0 ? uniform : by(1);
     if (strcmp(name, "get_global_linear_id") == 0 || strcmp(name, "get_local_linear_id") == 0)
         return by(1);
     for (size_t i = 0; argument >= 0 && i < sizeof first_decides / sizeof first_decides[0]; i++)
@@ -184,14 +168,9 @@ static rs_lane_stride known_call(const rs_lane_strides *s, int node, const char 
 
 static rs_lane_stride call_step(const rs_lane_strides *s, int node, int depth)
 {
-    CXCursor cursor = s->model->tree->nodes[node].cursor;
-    int function = rs_model_function(s->model, cursor);
-    if (function >= 0)
-        return s->returned[function];
-    CXString name = clang_getCursorSpelling(cursor);
-    rs_lane_stride step = known_call(s, node, clang_getCString(name), depth);
-    clang_disposeString(name);
-    return step;
+    const rs_node *call = &s->model->tree->nodes[node];
+    int function = rs_model_function(s->model, call->declaration);
+    return function >= 0 ? s->returned[function] : known_call(s, node, call->name, depth);
 }
 
 static rs_lane_stride product(rs_lane_stride a, rs_lane_stride b, int a_node, int b_node,
@@ -203,7 +182,7 @@ static rs_lane_stride product(rs_lane_stride a, rs_lane_stride b, int a_node, in
     if (!is_uniform(a) && !is_uniform(b))
         return other;
     rs_lane_stride varying = is_uniform(a) ? b : a;
-    if (constant(tree, is_uniform(a) ? a_node : b_node, &value))
+    if (rs_tree_evaluate_bits(tree, is_uniform(a) ? a_node : b_node, &value))
         return scaled(varying, value);
     return varying.kind == RS_STEP_OTHER ? other : strided;
 }
@@ -248,12 +227,12 @@ static rs_lane_stride operator_step(const rs_lane_strides *s, int node, const ch
     case '*':
         return product(a, b, left, right, tree);
     case '/':
-        return quotient(a, b, constant(tree, right, &value) ? value : 0);
+        return quotient(a, b, rs_tree_evaluate_bits(tree, right, &value) ? value : 0);
     case '<':
     case '>':
         if (symbol[1] != symbol[0])
             break;
-        if (!constant(tree, right, &value) || value < 0 || value > 30)
+        if (!rs_tree_evaluate_bits(tree, right, &value) || value < 0 || value > 30)
             return is_uniform(a) && is_uniform(b) ? uniform : symbol[0] == '<' ? strided : other;
         return symbol[0] == '<' ? scaled(a, 1LL << value) : quotient(a, b, 1LL << value);
     case '%':
@@ -314,31 +293,31 @@ static rs_lane_stride step_of(const rs_lane_strides *s, int node, int depth)
     if (inner < 0 || depth > DEPTH_LIMIT)
         return other;
     int last = rs_node_child(tree, inner, rs_node_child_count(tree, inner) - 1);
-    switch (tree->nodes[inner].kind) {
-    case CXCursor_DeclRefExpr:
+    switch (tree->nodes[inner].is) {
+    case RS_NODE_REFERENCE:
         return mention_step(s, inner);
-    case CXCursor_BinaryOperator:
+    case RS_NODE_BINARY:
         return binary_step(s, inner, depth);
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_ASSIGN:
         return step_of(s, tree->nodes[inner].first, depth + 1);
-    case CXCursor_UnaryOperator:
+    case RS_NODE_UNARY:
         return unary_step(s, inner, depth);
-    case CXCursor_CStyleCastExpr:
-    case CXCursor_UnexposedExpr:
+    case RS_NODE_CAST:
+    case RS_NODE_IMPLICIT:
         return last < 0 ? uniform : step_of(s, last, depth + 1);
-    case CXCursor_ConditionalOperator:
+    case RS_NODE_CONDITIONAL:
         return last < 0 ? other
                         : join(step_of(s, rs_node_child(tree, inner, 1), depth + 1),
                                step_of(s, last, depth + 1));
-    case CXCursor_ArraySubscriptExpr:
-    case CXCursor_MemberRefExpr:
+    case RS_NODE_SUBSCRIPT:
+    case RS_NODE_MEMBER:
         return loaded(address_step(s, inner, depth + 1));
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return call_step(s, inner, depth);
-    case CXCursor_InitListExpr:
+    case RS_NODE_LIST:
         return other;
     default:
-        return last < 0 || tree->nodes[inner].kind == CXCursor_UnaryExpr ? uniform : other;
+        return last < 0 || tree->nodes[inner].is == RS_NODE_SIZEOF ? uniform : other;
     }
 }
 
@@ -363,17 +342,16 @@ static restride_status list_variables(rs_lane_strides *s)
     const rs_tree *tree = s->model->tree;
     int count = 0;
     for (int n = 0; n < tree->node_count; n++)
-        count +=
-            tree->nodes[n].kind == CXCursor_VarDecl || tree->nodes[n].kind == CXCursor_ParmDecl;
+        count += tree->nodes[n].is == RS_NODE_VARIABLE || tree->nodes[n].is == RS_NODE_PARAMETER;
     s->variables = calloc((size_t)count + 1, sizeof *s->variables);
     s->returned = calloc((size_t)s->model->function_count + 1, sizeof *s->returned);
     if (s->variables == NULL || s->returned == NULL)
         return rs_fail_memory("the variables of a source");
     size_t before = 0;
     for (int n = 0; n < tree->node_count; n++) {
-        if (tree->nodes[n].kind != CXCursor_VarDecl && tree->nodes[n].kind != CXCursor_ParmDecl)
+        if (tree->nodes[n].is != RS_NODE_VARIABLE && tree->nodes[n].is != RS_NODE_PARAMETER)
             continue;
-        size_t offset = rs_cursor_offset(tree->nodes[n].cursor);
+        size_t offset = tree->nodes[n].place;
         if (offset > before || s->variable_count == 0)
             s->variables[s->variable_count++].offset = before = offset;
     }
@@ -386,8 +364,7 @@ static void start_kernels(rs_lane_strides *s)
     for (int f = 0; f < s->model->function_count; f++) {
         const rs_function *function = &s->model->functions[f];
         for (int i = 0; i < function->parameter_count && function->kernel; i++) {
-            int variable =
-                find_variable(s, clang_Cursor_getArgument(function->cursor, (unsigned)i));
+            int variable = find_variable(s, rs_parameter(function->declaration, i));
             if (variable >= 0)
                 s->variables[variable].set = uniform;
         }
@@ -405,9 +382,9 @@ static bool flow(rs_lane_stride *target, rs_lane_stride value)
 static rs_step_variable *variable_behind(rs_lane_strides *s, int node)
 {
     int inner = node < 0 ? -1 : rs_node_inner(s->model->tree, node);
-    if (inner < 0 || s->model->tree->nodes[inner].kind != CXCursor_DeclRefExpr)
+    if (inner < 0 || s->model->tree->nodes[inner].is != RS_NODE_REFERENCE)
         return NULL;
-    int variable = find_variable(s, clang_getCursorReferenced(s->model->tree->nodes[inner].cursor));
+    int variable = find_variable(s, s->model->tree->nodes[inner].declaration);
     return variable < 0 ? NULL : &s->variables[variable];
 }
 
@@ -419,14 +396,13 @@ static rs_lane_stride value_step(const rs_lane_strides *s, int node)
 
 static bool follow_call(rs_lane_strides *s, int node)
 {
-    int function = rs_model_function(s->model, s->model->tree->nodes[node].cursor);
+    int function = rs_model_function(s->model, s->model->tree->nodes[node].declaration);
     if (function < 0 || s->model->functions[function].kernel)
         return false;
     bool changed = false;
     int argument = rs_node_child(s->model->tree, node, 1);
-    for (unsigned i = 0; argument >= 0; i++, argument = s->model->tree->nodes[argument].next) {
-        CXCursor parameter = clang_Cursor_getArgument(s->model->functions[function].cursor, i);
-        int variable = clang_Cursor_isNull(parameter) != 0 ? -1 : find_variable(s, parameter);
+    for (int i = 0; argument >= 0; i++, argument = s->model->tree->nodes[argument].next) {
+        int variable = find_variable(s, rs_parameter(s->model->functions[function].declaration, i));
         if (variable >= 0)
             changed = flow(&s->variables[variable].set, value_step(s, argument)) || changed;
     }
@@ -435,20 +411,17 @@ static bool follow_call(rs_lane_strides *s, int node)
 
 static bool follow_declaration(rs_lane_strides *s, int node)
 {
-    CXCursor cursor = s->model->tree->nodes[node].cursor;
-    CXCursor initial = clang_Cursor_getVarDeclInitializer(cursor);
-    int variable = find_variable(s, cursor), count = rs_node_child_count(s->model->tree, node);
-    if (clang_Cursor_isNull(initial) != 0 || variable < 0 || count == 0)
-        return false;
-    return flow(&s->variables[variable].set,
-                value_step(s, rs_node_child(s->model->tree, node, count - 1)));
+    const rs_tree *tree = s->model->tree;
+    int variable = find_variable(s, tree->nodes[node].declaration);
+    int initial = rs_node_initializer(tree, node);
+    return variable >= 0 && initial >= 0 &&
+           flow(&s->variables[variable].set, value_step(s, initial));
 }
 
 static bool is_in_loop(const rs_tree *tree, int node)
 {
-    return rs_node_is_below(tree, node, CXCursor_ForStmt) ||
-           rs_node_is_below(tree, node, CXCursor_WhileStmt) ||
-           rs_node_is_below(tree, node, CXCursor_DoStmt);
+    return rs_node_is_in(tree, node, RS_NODE_FOR) || rs_node_is_in(tree, node, RS_NODE_WHILE) ||
+           rs_node_is_in(tree, node, RS_NODE_DO);
 }
 
 /* "+=" and "-=": what is added again and again differs from round to round. */
@@ -490,20 +463,20 @@ static bool follow_node(rs_lane_strides *s, int node, int function, rs_lane_stri
 {
     const rs_tree *tree = s->model->tree;
     int right = rs_node_child(tree, node, 1);
-    switch (tree->nodes[node].kind) {
-    case CXCursor_VarDecl:
+    switch (tree->nodes[node].is) {
+    case RS_NODE_VARIABLE:
         return follow_declaration(s, node);
-    case CXCursor_BinaryOperator: {
+    case RS_NODE_BINARY: {
         if (!rs_node_is_binary(tree, node, "="))
             return false;
         rs_step_variable *target = variable_behind(s, tree->nodes[node].first);
         return target != NULL && flow(&target->set, value_step(s, right));
     }
-    case CXCursor_CompoundAssignOperator:
+    case RS_NODE_ASSIGN:
         return follow_compound(s, node, moved);
-    case CXCursor_CallExpr:
+    case RS_NODE_CALL:
         return follow_call(s, node);
-    case CXCursor_ReturnStmt:
+    case RS_NODE_RETURN:
         return function >= 0 && tree->nodes[node].first >= 0 &&
                flow(&s->returned[function], value_step(s, tree->nodes[node].first));
     default:

@@ -22,9 +22,9 @@ typedef struct {
     rs_member_access access;
     int node;
     rs_way_place place;
-    CXType type;            /* of what the node stands for, canonical; not for RS_AT_POINTER */
-    CXType target;          /* of a pointer */
-    restride_status status; /* RESTRIDE_OK, or memory is short */
+    const rs_syntax_type *type; /* of what the node stands for, canonical; not for RS_AT_POINTER */
+    const rs_syntax_type *target; /* of a pointer */
+    restride_status status;       /* RESTRIDE_OK, or memory is short */
 } rs_way;
 
 /* One step; NULL, or why it is not understood. That from a pointer may need memory. */
@@ -36,7 +36,7 @@ const char *rs_step_from_leaf(rs_way *way, int up);
 restride_status rs_model_add_access(rs_model *model, const rs_member_access *access);
 
 /* Goes on to `node`, an lvalue of `type` behind a pointer. */
-const char *rs_way_arrive(rs_way *way, int node, CXType type);
+const char *rs_way_arrive(rs_way *way, int node, const rs_syntax_type *type);
 
 /* Goes on to `node`, whose value is a pointer into the buffer; what led there stays as it is
  * written. */
@@ -46,7 +46,7 @@ const char *rs_way_point(rs_way *way, int node, const char *otherwise);
 const char *rs_way_cast(rs_way *way, int node, const char *otherwise);
 
 /* Notes the type of a scalar or vector as new code writes it; false for others. */
-bool rs_way_name_leaf(rs_way *way, CXType type);
+bool rs_way_name_leaf(rs_way *way, const rs_syntax_type *type);
 
 /* Goes through ".name" or "->name". */
 const char *rs_way_enter(rs_way *way, int member, const char *symbol);

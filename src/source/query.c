@@ -44,7 +44,7 @@ int rs_node_body(const rs_tree *tree, int function)
 {
     int body = -1;
     for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
-        if (tree->nodes[child].kind == CXCursor_CompoundStmt)
+        if (tree->nodes[child].is == RS_NODE_COMPOUND)
             body = child;
     return body;
 }
@@ -59,8 +59,10 @@ int rs_node_last(const rs_tree *tree, int node)
 
 int rs_node_initializer(const rs_tree *tree, int node)
 {
-    CXCursor initializer = clang_Cursor_getVarDeclInitializer(tree->nodes[node].cursor);
-    return clang_Cursor_isNull(initializer) ? -1 : rs_node_last(tree, node);
+    const rs_node *n = &tree->nodes[node];
+    const bool is_here = rs_is_variable(n->declaration) && n->declaration->is_initialized &&
+                         n->declaration->place == n->place;
+    return is_here ? rs_node_last(tree, node) : -1;
 }
 
 int rs_node_sibling(const rs_tree *tree, int node)
@@ -94,16 +96,16 @@ bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol)
 
 bool rs_node_is_step(const rs_tree *tree, int node)
 {
-    return tree->nodes[node].kind == CXCursor_UnaryOperator &&
+    return tree->nodes[node].is == RS_NODE_UNARY &&
            (rs_node_is_prefix(tree, node, "++") || rs_node_is_prefix(tree, node, "--") ||
             rs_node_is_postfix(tree, node, "++") || rs_node_is_postfix(tree, node, "--"));
 }
 
 bool rs_node_is_assignment(const rs_tree *tree, int node)
 {
-    enum CXCursorKind kind = tree->nodes[node].kind;
-    return kind == CXCursor_CompoundAssignOperator ||
-           (kind == CXCursor_BinaryOperator && rs_node_is_binary(tree, node, "=")) ||
+    int kind = tree->nodes[node].is;
+    return kind == RS_NODE_ASSIGN ||
+           (kind == RS_NODE_BINARY && rs_node_is_binary(tree, node, "=")) ||
            rs_node_is_step(tree, node);
 }
 
@@ -112,12 +114,10 @@ int rs_node_operator(const rs_tree *tree, int call)
     static const char word[] = "operator";
     for (int child = tree->nodes[call].first; child >= 0; child = tree->nodes[child].next) {
         int inner = rs_node_inner(tree, child);
-        CXString spelling = clang_getCursorSpelling(tree->nodes[inner].cursor);
-        const char *name = clang_getCString(spelling);
-        bool found = tree->nodes[inner].kind == CXCursor_DeclRefExpr && name != NULL &&
+        const char *name = tree->nodes[inner].name;
+        bool found = tree->nodes[inner].is == RS_NODE_REFERENCE &&
                      strncmp(name, word, strlen(word)) == 0 &&
                      rs_identifier_length(name) == strlen(word);
-        clang_disposeString(spelling);
         if (found)
             return child;
     }
@@ -127,9 +127,9 @@ int rs_node_operator(const rs_tree *tree, int call)
 int rs_node_argument(const rs_tree *tree, int call)
 {
     int first = tree->nodes[call].first;
-    CXCursor declared = clang_getCursorReferenced(tree->nodes[call].cursor);
-    bool method =
-        !clang_Cursor_isNull(declared) && clang_getCursorKind(declared) == CXCursor_CXXMethod;
+    const rs_syntax_declaration *declared = tree->nodes[call].declaration;
+    bool method = declared->is_method && !declared->is_constructor && !declared->is_destructor &&
+                  !declared->is_conversion;
     if (first < 0 || (!method && rs_node_operator(tree, call) >= 0))
         return first;
     return tree->nodes[first].next;
@@ -140,7 +140,7 @@ bool rs_node_is_output(const rs_tree *tree, int node)
 {
     const rs_node *assembly = &tree->nodes[tree->nodes[node].parent];
     int colons = 0;
-    if (assembly->kind != CXCursor_GCCAsmStmt)
+    if (assembly->is != RS_NODE_ASM)
         return false;
     for (size_t at = assembly->begin; at < tree->nodes[node].begin;
          at = rs_word_skip(tree->text, tree->size, at))
@@ -154,8 +154,7 @@ bool rs_node_is_designated(const rs_tree *tree, int node)
     size_t before = value->begin;
     while (before > outer->begin && isspace((unsigned char)tree->text[before - 1]))
         before--;
-    return outer->kind == CXCursor_UnexposedExpr &&
-           tree->nodes[outer->parent].kind == CXCursor_InitListExpr &&
+    return outer->is == RS_NODE_IMPLICIT && tree->nodes[outer->parent].is == RS_NODE_LIST &&
            (tree->text[outer->begin] == '.' || tree->text[outer->begin] == '[') &&
            value->end == outer->end && before > outer->begin && tree->text[before - 1] == '=';
 }
@@ -163,29 +162,20 @@ bool rs_node_is_designated(const rs_tree *tree, int node)
 bool rs_node_is_list(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
-    enum CXCursorKind kind = node < 0 ? CXCursor_InvalidCode : tree->nodes[node].kind;
-    int last = kind == CXCursor_CXXFunctionalCastExpr || kind == CXCursor_CompoundLiteralExpr
+    int kind = node < 0 ? RS_NODE_NONE : tree->nodes[node].is;
+    int last = kind == RS_NODE_FUNCTIONAL_CAST || kind == RS_NODE_COMPOUND_LITERAL
                    ? rs_node_inner(tree, rs_node_last(tree, node))
                    : node;
-    if (last < 0 || tree->nodes[last].kind != CXCursor_InitListExpr)
+    if (last < 0 || tree->nodes[last].is != RS_NODE_LIST)
         return false;
-    CXType type = rs_node_type(tree, last);
+    const rs_syntax_type *type = rs_type_of(tree, last);
     int first = rs_node_child(tree, last, 0);
-    return type.kind == CXType_Record &&
-           (first < 0 || clang_equalTypes(type, rs_node_type(tree, first)) == 0);
+    return type->kind == RS_TYPE_RECORD && (first < 0 || type != rs_type_of(tree, first));
 }
 
 bool rs_node_same_bytes(const rs_tree *tree, int a, int b)
 {
     return tree->nodes[a].begin == tree->nodes[b].begin && tree->nodes[a].end == tree->nodes[b].end;
-}
-
-bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind)
-{
-    for (int up = tree->nodes[node].parent; up >= 0; up = tree->nodes[up].parent)
-        if (tree->nodes[up].kind == kind)
-            return true;
-    return false;
 }
 
 bool rs_node_is_in(const rs_tree *tree, int node, int kind)
@@ -205,25 +195,16 @@ bool rs_node_has(const rs_tree *tree, int node, int kind)
 }
 
 /* In an instance of a template a parameter's name has its value below it, and none itself. */
-static bool is_substituted(const rs_tree *tree, int node)
-{
-    CXString spelling = clang_getCursorSpelling(tree->nodes[node].cursor);
-    const char *name = clang_getCString(spelling);
-    bool nameless = name == NULL || name[0] == '\0';
-    clang_disposeString(spelling);
-    return nameless;
-}
-
 int rs_node_inner(const rs_tree *tree, int node)
 {
     while (node >= 0) {
-        enum CXCursorKind kind = tree->nodes[node].kind;
+        int kind = tree->nodes[node].is;
         int child = rs_node_child(tree, node, 0);
         bool around =
             child >= 0 && tree->nodes[child].next < 0 && rs_node_same_bytes(tree, node, child);
-        bool implicit = around && (kind == CXCursor_UnexposedExpr ||
-                                   (kind == CXCursor_DeclRefExpr && is_substituted(tree, node)));
-        if (kind != CXCursor_ParenExpr && !implicit)
+        bool implicit = around && (kind == RS_NODE_IMPLICIT || (kind == RS_NODE_REFERENCE &&
+                                                                tree->nodes[node].name[0] == '\0'));
+        if (kind != RS_NODE_PAREN && !implicit)
             break;
         node = child;
     }
@@ -235,26 +216,9 @@ const rs_syntax_type *rs_type_of(const rs_tree *tree, int node)
     return tree->nodes[node].type;
 }
 
-CXType rs_node_type(const rs_tree *tree, int node)
-{
-    return clang_getCanonicalType(clang_getCursorType(tree->nodes[node].cursor));
-}
-
 bool rs_node_is_pointer(const rs_tree *tree, int node)
 {
-    enum CXTypeKind kind = rs_node_type(tree, node).kind;
-    return kind == CXType_Pointer || kind == CXType_IncompleteArray || kind == CXType_ConstantArray;
-}
-
-bool rs_kind_is_array(enum CXTypeKind kind)
-{
-    return kind == CXType_ConstantArray || kind == CXType_IncompleteArray ||
-           kind == CXType_VariableArray || kind == CXType_DependentSizedArray;
-}
-
-bool rs_kind_is_reference(enum CXTypeKind kind)
-{
-    return kind == CXType_LValueReference || kind == CXType_RValueReference;
+    return rs_type_is_pointer(rs_type_of(tree, node));
 }
 
 int rs_node_behind(const rs_tree *tree, int node)

@@ -1,4 +1,4 @@
-/* Questions about the nodes of a syntax tree, which libclang 16 answers only by their text. */
+/* Questions about the nodes of a described tree. */
 #ifndef RS_SOURCE_QUERY_H
 #define RS_SOURCE_QUERY_H
 
@@ -54,7 +54,6 @@ bool rs_node_same_bytes(const rs_tree *tree, int a, int b);
 
 /* Whether some node around this one is of a kind. */
 bool rs_node_is_in(const rs_tree *tree, int node, int kind); /* RS_NODE_... */
-bool rs_node_is_below(const rs_tree *tree, int node, enum CXCursorKind kind);
 
 /* Whether this node or some node below it is of a kind. */
 bool rs_node_has(const rs_tree *tree, int node, int kind);
@@ -62,14 +61,10 @@ bool rs_node_has(const rs_tree *tree, int node, int kind);
 /* The expression inside brackets and implicit conversions. */
 int rs_node_inner(const rs_tree *tree, int node);
 
-const rs_syntax_type *rs_type_of(const rs_tree *tree, int node); /* of a described tree */
-CXType rs_node_type(const rs_tree *tree, int node);              /* canonical */
+const rs_syntax_type *rs_type_of(const rs_tree *tree, int node);
 
 /* Whether an expression is a pointer, or an array as a parameter, which is one too. */
 bool rs_node_is_pointer(const rs_tree *tree, int node);
-
-bool rs_kind_is_array(enum CXTypeKind kind);
-bool rs_kind_is_reference(enum CXTypeKind kind);
 
 /* The first node behind a node and all that is below it. */
 int rs_node_behind(const rs_tree *tree, int node);

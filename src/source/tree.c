@@ -1,172 +1,17 @@
-/* Parses the flat text with libclang (16 and newer) and keeps its cursors as a tree of nodes. */
+/* Checks that a flat text is safe to parse, and has it parsed. */
 #include "source/tree.h"
 
 #include "source/words.h"
-#include "syntax/clang/describe.h"
 #include "syntax/headers.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The name of the text while it is parsed; it is in memory only. */
-#define UNIT_NAME "restride-flat.cl"
-
 /*
- * Deeper trees are refused, so that no source can exhaust the stack: neither the one here, nor
- * clang's, which limits only the nesting of brackets. Without brackets, nesting takes a long run of
- * tokens, many an "else", or "for" behind "for".
+ * Deeper sources are refused, so that none can exhaust clang's stack, which limits only the nesting
+ * of brackets. Without brackets, nesting takes a long run of tokens, many an "else", or "for"
+ * behind "for".
  */
-enum {
-    DEPTH_LIMIT = 1500,
-    RUN_LIMIT = 1000,
-    LONG_RUN_LIMIT = 8000,
-    ELSE_LIMIT = 2000,
-    LOOP_LIMIT = 200
-};
-
-typedef struct {
-    rs_tree *tree;
-    int parent;
-    int last; /* the last child added, or -1 */
-    int depth;
-    const char *trouble; /* set when the visit was given up */
-} visit;
-
-/* The bytes of the unit that a cursor covers; macro expansions count where they are written. */
-static bool cursor_bytes(CXCursor cursor, size_t size, size_t *begin, size_t *end)
-{
-    CXSourceRange range = clang_getCursorExtent(cursor);
-    CXFile first, last;
-    unsigned from, to;
-    clang_getFileLocation(clang_getRangeStart(range), &first, NULL, NULL, &from);
-    clang_getFileLocation(clang_getRangeEnd(range), &last, NULL, NULL, &to);
-    if (first == NULL || last == NULL || clang_File_isEqual(first, last) == 0)
-        return false;
-    if (to < from || to > size)
-        return false;
-    *begin = from;
-    *end = to;
-    return true;
-}
-
-static bool add_node(visit *at, CXCursor cursor, size_t begin, size_t end)
-{
-    rs_tree *tree = at->tree;
-    if (tree->node_count == tree->node_capacity) {
-        if (tree->node_capacity > INT_MAX / 4)
-            return false;
-        int wanted = tree->node_capacity == 0 ? 1024 : tree->node_capacity * 2;
-        rs_node *grown = realloc(tree->nodes, (size_t)wanted * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        tree->nodes = grown;
-        tree->node_capacity = wanted;
-    }
-    int added = tree->node_count++;
-    const enum CXCursorKind kind = clang_getCursorKind(cursor);
-    tree->nodes[added] = (rs_node){.cursor = cursor,
-                                   .kind = kind,
-                                   .begin = begin,
-                                   .end = end,
-                                   .parent = at->parent,
-                                   .first = -1,
-                                   .next = -1,
-                                   .is = rs_cursor_kind(kind),
-                                   .group = rs_cursor_group(kind),
-                                   .name = "",
-                                   .type = &rs_type_none,
-                                   .declaration = &rs_declared_none};
-    if (at->last >= 0)
-        tree->nodes[at->last].next = added;
-    else if (at->parent >= 0)
-        tree->nodes[at->parent].first = added;
-    at->last = added;
-    return true;
-}
-
-static enum CXChildVisitResult visit_cursor(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    visit *at = data;
-    if (at->depth == 1 && clang_Location_isFromMainFile(clang_getCursorLocation(cursor)) == 0)
-        return CXChildVisit_Continue; /* the declarations of the built-in functions and types */
-    const rs_node *above = &at->tree->nodes[at->parent];
-    size_t begin = above->begin, end = above->end;
-    (void)cursor_bytes(cursor, at->tree->size, &begin, &end);
-    if (at->depth > DEPTH_LIMIT)
-        at->trouble = "the source is nested too deeply";
-    else if (!add_node(at, cursor, begin, end))
-        at->trouble = "there is not enough memory for the source's syntax tree";
-    if (at->trouble != NULL)
-        return CXChildVisit_Break;
-    visit below = {at->tree, at->last, -1, at->depth + 1, NULL};
-    clang_visitChildren(cursor, visit_cursor, &below);
-    at->trouble = below.trouble;
-    return at->trouble == NULL ? CXChildVisit_Continue : CXChildVisit_Break;
-}
-
-bool rs_tree_offset(const rs_tree *tree, CXSourceLocation place, size_t *offset)
-{
-    CXFile file;
-    unsigned at;
-    clang_getFileLocation(place, &file, NULL, NULL, &at);
-    *offset = at;
-    return file != NULL &&
-           clang_Location_isFromMainFile(clang_getLocationForOffset(tree->unit, file, at)) != 0;
-}
-
-/* Keeps the first error of the parse that no function of `forgives` (NULL: none) covers. */
-static bool find_errors(rs_tree *tree, rs_tree_forgives *forgives)
-{
-    unsigned count = clang_getNumDiagnostics(tree->unit);
-    for (unsigned i = 0; i < count && tree->failure == NULL; i++) {
-        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
-        CXSourceLocation place = clang_getDiagnosticLocation(diagnostic);
-        size_t offset;
-        bool inside = rs_tree_offset(tree, place, &offset);
-        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
-            !(forgives != NULL && inside &&
-              clang_getDiagnosticSeverity(diagnostic) == CXDiagnostic_Error &&
-              forgives(tree, offset))) {
-            CXString message = clang_getDiagnosticSpelling(diagnostic);
-            tree->failure = strdup(clang_getCString(message));
-            tree->failure_offset = offset;
-            clang_disposeString(message);
-            if (tree->failure == NULL)
-                return false;
-        }
-        clang_disposeDiagnostic(diagnostic);
-    }
-    return true;
-}
-
-restride_status rs_tree_forgive(rs_tree *tree, rs_tree_forgives *forgives)
-{
-    if (tree->unit == NULL || tree->failure == NULL || tree->is_cut)
-        return RESTRIDE_OK;
-    free(tree->failure);
-    tree->failure = NULL;
-    if (find_errors(tree, forgives))
-        return RESTRIDE_OK;
-    rs_tree_free(tree);
-    return rs_fail_memory("a parsed source");
-}
-
-bool rs_tree_has_error(const rs_tree *tree, size_t begin, size_t end)
-{
-    unsigned count = clang_getNumDiagnostics(tree->unit);
-    bool found = false;
-    for (unsigned i = 0; i < count && !found; i++) {
-        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
-        CXSourceLocation place = clang_getDiagnosticLocation(diagnostic);
-        size_t offset;
-        found = rs_tree_offset(tree, place, &offset) && offset >= begin && offset <= end &&
-                clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
-        clang_disposeDiagnostic(diagnostic);
-    }
-    return found;
-}
+enum { RUN_LIMIT = 1000, LONG_RUN_LIMIT = 8000, ELSE_LIMIT = 2000, LOOP_LIMIT = 200 };
 
 /* Whether the source is safe to parse; if not, *offset is the place that is too much. */
 static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *offset)
@@ -199,37 +44,6 @@ static bool is_shallow(const char *text, size_t size, size_t run_limit, size_t *
     return run <= run_limit && elses <= ELSE_LIMIT && loops <= LOOP_LIMIT;
 }
 
-static restride_status parse(rs_tree *tree, const char *const arguments[], int argument_count,
-                             const rs_tree_file *extra, unsigned options)
-{
-    struct CXUnsavedFile files[2] = {{UNIT_NAME, tree->text, tree->size}};
-    if (extra != NULL)
-        files[1] = (struct CXUnsavedFile){extra->path, extra->text, extra->size};
-    enum CXErrorCode code =
-        clang_parseTranslationUnit2(tree->index, UNIT_NAME, arguments, argument_count, files,
-                                    extra != NULL ? 2 : 1, options, &tree->unit);
-    if (code != CXError_Success) {
-        tree->unit = NULL;
-        tree->failure = strdup("libclang could not parse the source");
-        return tree->failure == NULL ? rs_fail_memory("a parsed source") : RESTRIDE_OK;
-    }
-    if (!find_errors(tree, NULL))
-        return rs_fail_memory("a parsed source");
-    visit all = {tree, -1, -1, 0, NULL};
-    CXCursor whole = clang_getTranslationUnitCursor(tree->unit);
-    if (!add_node(&all, whole, 0, tree->size))
-        return rs_fail_memory("a parsed source");
-    visit top = {tree, 0, -1, 1, NULL};
-    clang_visitChildren(whole, visit_cursor, &top);
-    tree->is_cut = top.trouble != NULL;
-    if (top.trouble != NULL && tree->failure == NULL) {
-        tree->failure = strdup(top.trouble);
-        if (tree->failure == NULL)
-            return rs_fail_memory("a parsed source");
-    }
-    return RESTRIDE_OK;
-}
-
 static restride_status refuse(rs_tree *tree, const char *reason)
 {
     tree->failure = strdup(reason);
@@ -237,17 +51,11 @@ static restride_status refuse(rs_tree *tree, const char *reason)
 }
 
 static restride_status parse_text(rs_tree *tree, const char *const arguments[], int argument_count,
-                                  const rs_tree_file *extra, unsigned options, size_t run_limit)
+                                  const rs_tree_file *extra, bool keeps_going, size_t run_limit)
 {
     if (!is_shallow(tree->text, tree->size, run_limit, &tree->failure_offset))
         return refuse(tree, "an expression or statement is nested too deeply");
-    tree->index = clang_createIndex(1, 0);
-    if (tree->index == NULL)
-        return rs_fail(RESTRIDE_UNSUPPORTED, "libclang could not be started.");
-    restride_status status = parse(tree, arguments, argument_count, extra, options);
-    if (status != RESTRIDE_OK)
-        rs_tree_free(tree);
-    return status;
+    return rs_flat_parse(tree, arguments, argument_count, extra, keeps_going);
 }
 
 restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, const char *standard,
@@ -269,8 +77,8 @@ restride_status rs_tree_parse(rs_tree *tree, const char *text, size_t size, cons
                                      "-ferror-limit=0",
                                      "-idirafter",
                                      rs_clang_headers()};
-    return parse_text(tree, arguments, (int)(sizeof arguments / sizeof arguments[0]), NULL,
-                      CXTranslationUnit_None, RUN_LIMIT);
+    return parse_text(tree, arguments, (int)(sizeof arguments / sizeof arguments[0]), NULL, false,
+                      RUN_LIMIT);
 }
 
 restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
@@ -280,66 +88,5 @@ restride_status rs_tree_parse_as(rs_tree *tree, const char *text, size_t size,
     memset(tree, 0, sizeof *tree);
     tree->text = text;
     tree->size = size;
-    return parse_text(tree, arguments, argument_count, extra, CXTranslationUnit_KeepGoing,
-                      LONG_RUN_LIMIT);
-}
-
-void rs_tree_visit_errors(const rs_tree *tree, rs_tree_error_visitor *visitor, void *context)
-{
-    unsigned count = tree->unit == NULL ? 0 : clang_getNumDiagnostics(tree->unit);
-    bool more = true;
-    for (unsigned i = 0; i < count && more; i++) {
-        CXDiagnostic diagnostic = clang_getDiagnostic(tree->unit, i);
-        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
-            size_t offset;
-            bool inside = rs_tree_offset(tree, clang_getDiagnosticLocation(diagnostic), &offset);
-            CXString message = clang_getDiagnosticSpelling(diagnostic);
-            more = visitor(context, clang_getCString(message), offset, inside);
-            clang_disposeString(message);
-        }
-        clang_disposeDiagnostic(diagnostic);
-    }
-}
-
-size_t rs_cursor_offset(CXCursor cursor)
-{
-    unsigned offset = 0;
-    CXFile file;
-    clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
-    return offset;
-}
-
-restride_status rs_tree_describe(rs_tree *tree, rs_syntax_language language)
-{
-    if (tree->unit == NULL)
-        return RESTRIDE_OK;
-    tree->syntax = rs_syntax_describe(tree->unit, language);
-    for (int i = 1; tree->syntax != NULL && i < tree->node_count; i++) {
-        rs_node *node = &tree->nodes[i];
-        const rs_described described = rs_cursor_describe(tree->syntax, node->cursor);
-        node->name = described.name;
-        node->type = described.type;
-        node->declaration = described.declaration;
-        node->place = rs_cursor_offset(node->cursor);
-    }
-    return tree->syntax == NULL || tree->syntax->out_of_memory
-               ? rs_fail_memory("the types of a parsed source")
-               : RESTRIDE_OK;
-}
-
-bool rs_tree_evaluate(const rs_tree *tree, int node, int64_t *value)
-{
-    return rs_cursor_evaluate(tree->nodes[node].cursor, value);
-}
-
-void rs_tree_free(rs_tree *tree)
-{
-    rs_syntax_free(tree->syntax);
-    if (tree->unit != NULL)
-        clang_disposeTranslationUnit(tree->unit);
-    if (tree->index != NULL)
-        clang_disposeIndex(tree->index);
-    free(tree->nodes);
-    free(tree->failure);
-    memset(tree, 0, sizeof *tree);
+    return parse_text(tree, arguments, argument_count, extra, true, LONG_RUN_LIMIT);
 }

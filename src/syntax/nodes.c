@@ -8,8 +8,11 @@ const rs_syntax_type rs_type_none = {.kind = RS_TYPE_OTHER,
                                      .plain = &rs_type_none,
                                      .count = -1};
 
-const rs_syntax_declaration rs_declared_none = {
-    .kind = RS_DECLARATION_OTHER, .name = "", .qualified = "", .type = &rs_type_none};
+const rs_syntax_declaration rs_declared_none = {.kind = RS_DECLARATION_OTHER,
+                                                .name = "",
+                                                .qualified = "",
+                                                .written_type = "",
+                                                .type = &rs_type_none};
 
 bool rs_type_is_integer(const rs_syntax_type *type)
 {
@@ -29,6 +32,22 @@ bool rs_type_is_address(const rs_syntax_type *type)
 bool rs_type_is_record(const rs_syntax_type *type)
 {
     return type->kind == RS_TYPE_RECORD || type->kind == RS_TYPE_VECTOR;
+}
+
+bool rs_type_is_union(const rs_syntax_type *type)
+{
+    return type->kind == RS_TYPE_RECORD && type->declaration != NULL && type->declaration->is_union;
+}
+
+bool rs_type_is_fixed_array(const rs_syntax_type *type)
+{
+    return type->kind == RS_TYPE_ARRAY && type->count >= 0;
+}
+
+bool rs_type_is_pointer(const rs_syntax_type *type)
+{
+    return type->kind == RS_TYPE_POINTER || rs_type_is_fixed_array(type) ||
+           (type->kind == RS_TYPE_ARRAY && type->is_unbounded);
 }
 
 const rs_syntax_type *rs_type_below(const rs_syntax_type *type)

@@ -48,12 +48,14 @@
     X(FUNCTIONAL_CAST)                                                                             \
     X(ATTRIBUTED) /* a statement with attributes */                                                \
     X(INDIRECT_GOTO)                                                                               \
+    X(BLOCK) /* ^{ } */                                                                            \
     X(BASE)                                                                                        \
     X(TYPE_NAME)                                                                                   \
     X(TEMPLATE_NAME)                                                                               \
     X(NAMESPACE_NAME)                                                                              \
     X(MEMBER_NAME)                                                                                 \
     X(VARIABLE_NAME)                                                                               \
+    X(LABEL_NAME)                                                                                  \
     X(KERNEL_ATTRIBUTE)                                                                            \
     X(DEVICE_ATTRIBUTE)                                                                            \
     X(HOST_ATTRIBUTE)                                                                              \
@@ -85,6 +87,9 @@ bool rs_type_is_integer(const rs_syntax_type *type);  /* bool, too */
 bool rs_type_is_unsigned(const rs_syntax_type *type); /* such an integer */
 bool rs_type_is_address(const rs_syntax_type *type);  /* a pointer or an array */
 bool rs_type_is_record(const rs_syntax_type *type);   /* or a vector */
+bool rs_type_is_union(const rs_syntax_type *type);
+bool rs_type_is_fixed_array(const rs_syntax_type *type); /* T[N], N a constant */
+bool rs_type_is_pointer(const rs_syntax_type *type);     /* or T[] or T[N], as parameters are */
 
 /* What a pointer, a reference, an array or a vector leads to; and an array's innermost element. */
 const rs_syntax_type *rs_type_below(const rs_syntax_type *type);

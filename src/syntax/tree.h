@@ -158,17 +158,18 @@ struct rs_syntax_declaration {
     size_t source; /* the reader's */
 
     /* Of a flat source (nodes.h) alone: */
-    bool is_main;            /* it stands in the source itself, with its name at byte `place` */
-    bool is_global;          /* of no function and no class */
-    bool is_invalid;         /* the compiler refused it */
-    bool is_register;        /* variable */
-    bool is_initialized;     /* variable; `value` of one that is const and known; field: by more
-                                than a number */
-    bool is_const, is_final; /* method; a class may be final, too */
-    bool is_copying;         /* constructor: it copies or moves */
-    bool is_written;         /* method: the source has it */
-    bool is_anonymous;       /* record */
-    bool has_destructor;     /* record: one that is written, parts aside */
+    bool is_main;             /* it stands in the source itself, with its name at byte `place` */
+    bool is_global;           /* of no function and no class */
+    bool is_invalid;          /* the compiler refused it */
+    const char *written_type; /* field, parameter: as the source has it; "" for others */
+    bool is_register;         /* variable */
+    bool is_initialized;      /* variable; `value` of one that is const and known; field: by more
+                                 than a number */
+    bool is_const, is_final;  /* method; a class may be final, too */
+    bool is_copying;          /* constructor: it copies or moves */
+    bool is_written;          /* method: the source has it */
+    bool is_anonymous;        /* record */
+    bool has_destructor;      /* record: one that is written, parts aside */
     size_t place;
 };
 

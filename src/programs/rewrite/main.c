@@ -16,8 +16,8 @@
 #include "programs/rewrite/foretell.h"
 #include "rewrite/rewrite.h"
 #include "source/options.h"
+#include "syntax/headers.h"
 
-#include <clang-c/Index.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,10 +30,10 @@
 
 static int print_libclang(void)
 {
-    CXString version = clang_getClangVersion();
-    puts(clang_getCString(version));
-    clang_disposeString(version);
-    return RS_EXIT_DONE;
+    char *version = rs_clang_version();
+    const bool is_printed = version != NULL && puts(version) >= 0;
+    free(version);
+    return is_printed ? RS_EXIT_DONE : RS_EXIT_FAILED;
 }
 
 typedef struct {

@@ -46,6 +46,7 @@ static const struct {
     {CXCursor_UnexposedExpr, RS_NODE_IMPLICIT},
     {CXCursor_UnaryExpr, RS_NODE_SIZEOF},
     {CXCursor_LambdaExpr, RS_NODE_LAMBDA},
+    {CXCursor_BlockExpr, RS_NODE_BLOCK},
     {CXCursor_StmtExpr, RS_NODE_STATEMENTS},
     {CXCursor_CXXNewExpr, RS_NODE_NEW},
     {CXCursor_CXXDeleteExpr, RS_NODE_DELETE},
@@ -86,6 +87,7 @@ static const struct {
     {CXCursor_NamespaceRef, RS_NODE_NAMESPACE_NAME},
     {CXCursor_MemberRef, RS_NODE_MEMBER_NAME},
     {CXCursor_VariableRef, RS_NODE_VARIABLE_NAME},
+    {CXCursor_LabelRef, RS_NODE_LABEL_NAME},
     {CXCursor_CUDAGlobalAttr, RS_NODE_KERNEL_ATTRIBUTE},
     {CXCursor_CUDADeviceAttr, RS_NODE_DEVICE_ATTRIBUTE},
     {CXCursor_CUDAHostAttr, RS_NODE_HOST_ATTRIBUTE},
@@ -164,6 +166,16 @@ bool rs_cursor_evaluate(CXCursor cursor, int64_t *value)
 {
     bool is_large;
     return evaluate(cursor, value, &is_large) && !is_large;
+}
+
+bool rs_cursor_evaluate_bits(CXCursor cursor, long long *value)
+{
+    bool is_large;
+    int64_t bits;
+    const bool is_known = evaluate(cursor, &bits, &is_large);
+    if (is_known)
+        *value = bits;
+    return is_known;
 }
 
 static enum CXChildVisitResult visit_attribute(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -246,6 +258,10 @@ void rs_describe_declaration(rs_syntax_reader *reader, rs_syntax_declaration *of
         of->parent = rs_read_declaration(reader, parent);
     if (of->type == NULL)
         of->type = rs_read_type(reader, clang_getCursorType(cursor));
+    of->written_type = "";
+    if (of->kind == RS_DECLARATION_FIELD || of->kind == RS_DECLARATION_PARAMETER)
+        of->written_type =
+            rs_read_string(reader, clang_getTypeSpelling(clang_getCursorType(cursor)));
     if (of->kind == RS_DECLARATION_RECORD)
         describe_record(of, cursor);
     if (of->kind == RS_DECLARATION_FIELD)

@@ -1,4 +1,4 @@
-/* For source/tree.c: cursors of a unit that it parses, in the terms of syntax/nodes.h. */
+/* For flat.c: cursors of a unit that it parses, in the terms of syntax/nodes.h. */
 #ifndef RS_SYNTAX_CLANG_DESCRIBE_H
 #define RS_SYNTAX_CLANG_DESCRIBE_H
 
@@ -23,7 +23,8 @@ typedef struct {
 /* The tree's `out_of_memory` tells of a failure. */
 rs_described rs_cursor_describe(rs_syntax *tree, CXCursor cursor);
 
-/* The value of an integer constant expression that fits. */
+/* The value of an integer constant expression that fits; the other: its bits. */
 bool rs_cursor_evaluate(CXCursor cursor, int64_t *value);
+bool rs_cursor_evaluate_bits(CXCursor cursor, long long *value);
 
 #endif

@@ -1,10 +1,19 @@
 /* Parses a source and reads what stands at its top, then the body of each function that was met. */
 #include "syntax/clang/reader.h"
+#include "syntax/headers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROBLEM_LIMIT = 100 };
+
+char *rs_clang_version(void)
+{
+    CXString version = clang_getClangVersion();
+    char *copy = strdup(clang_getCString(version));
+    clang_disposeString(version);
+    return copy;
+}
 
 /* --- children and nodes --- */
 
