@@ -4,7 +4,7 @@
  *
  *  1. On a GPU the rewriter has foretold how many times faster the rewritten form runs (the judge
  *     of layouts). Else that is predicted from the size of the structures and the bytes of them
- * that are used. Where nothing is to be gained, nothing is tried.
+ *     that are used. Where nothing is to be gained, nothing is tried.
  *  2. The program's own form is timed first. The rewritten form is tried when the gain, as
  *     predicted, would pay for the conversions, and when the program can bear it if it does not:
  *  3. Both times known, they alone decide, and wisdom keeps them.
@@ -33,11 +33,6 @@
  * once, either; what nobody has timed is taken for as short as its buffers are small, until the
  * program has waited for it. Until the times of a trial are known, no more launches than it has are
  * in the rewritten form.
- *
- * The rewritten form is built when it is wanted for the first time, by a thread beside the program,
- * if that is expected to take no more than 3 % of the program's time so far and 20 ms, all builds
- * together. Where an earlier run wanted it, and ended before it was tried, or has measured a gain,
- * it is built before the first launch.
  *
  * How long a layout will be of use is not known. It is expected to be of use for as many launches
  * as it has already been wanted, or as it was the time before: so the conversions never cost more
