@@ -61,7 +61,7 @@ static restride_status permute_region(rs_sequence *s, const rs_strided_part *con
         counts[p.rank] = a->count;
     }
     if (a->kind == RS_TREE_LOOP)
-        return rs_fail(RESTRIDE_UNSUPPORTED, "More than %d tiles in each other; convert in steps.",
+        return rs_fail(RESTRIDE_UNSUPPORTED, "More than %d nested tiles; convert in steps.",
                        MOST_AXES);
     p.unit = a->bytes;
     for (size_t k = 0; b->kind == RS_TREE_LOOP && k < p.rank; b = b->children[0], k++)

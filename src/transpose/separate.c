@@ -1,16 +1,16 @@
 /*
  * n rows of unequal parts, [n][A|B|...], become n times A, n times B and so on, in place. Ragged
  * tiles and records whose members differ in size both need this (Sung thesis, sections 4.1.1 and
- * 5.4, generalised). Of four ways the cheapest is taken:
+ * 5.4, generalised). The cheapest of four ways is taken:
  *
  *     whole    all rows pass through scratch memory at once
  *     tails    the last part of each row is split off, when scratch memory holds all of them
- *     blocks   as many rows as the chip holds are taken apart, and then their parts, which are
- *              long now, are transposed as super-elements; rows left over join at the end
+ *     blocks   blocks of as many rows as the chip holds are taken apart; then the parts of the
+ *              blocks are transposed as super-elements; rows left over are joined at the end
  *     units    the rows are transposed as elements of the largest size that divides all parts
  *
- * Transpositions of super-elements take a part that has several of them apart, too; another one
- * brings those together.
+ * Where a part holds several super-elements, the transposition of blocks or units separates these,
+ * too; another transposition of that part joins them again (gather_members()).
  */
 #include "transpose/separate.h"
 #include "base/arithmetic.h"
@@ -69,8 +69,8 @@ static void add_units(rs_sequence *s, const job *j)
     gather_members(s, j, j->rows, j->unit);
 }
 
-/* The parts of the blocks, one after the other, and then those of the rows left over; each of these
- * goes behind its like. */
+/* Memory holds the parts of all blocks, then the parts of the rows left over. Moves each of the
+ * latter behind the same part of the blocks. */
 static void join_rest(rs_sequence *s, const job *j, size_t full, size_t rest)
 {
     size_t members = 0;
@@ -151,7 +151,7 @@ static void add_tails(rs_sequence *s, const job *j)
     if (kept.count == 1)
         rs_sequence_transpose(s, &j->context, 1, j->rows, j->pieces->count, j->pieces->unit);
     else if (take_apart(s, &kept) != RESTRIDE_OK)
-        *s = rs_sequence_begin(s); /* no way after all: these steps alone are none */
+        *s = rs_sequence_begin(s); /* the way fails: its first steps are not enough */
 }
 
 static restride_status take_apart(rs_sequence *s, const job *j)
@@ -178,7 +178,7 @@ static restride_status take_apart(rs_sequence *s, const job *j)
     return RESTRIDE_OK;
 }
 
-/* The loops over a part of the row, which were over the row before. */
+/* One part of a row inside the loops that were around the whole row. */
 static const rs_loop_tree *put_loops(rs_arena *arena, const rs_loop_tree *const loops[],
                                      size_t depth, const rs_loop_tree *part)
 {
@@ -203,7 +203,7 @@ restride_status rs_separate(rs_sequence *sequence, const rs_strided_part *contex
         j.rows *= tree->count;
     }
     if (tree->kind != RS_TREE_ROW)
-        return rs_fail(RESTRIDE_UNSUPPORTED, "More than %d tiles in each other; convert in steps.",
+        return rs_fail(RESTRIDE_UNSUPPORTED, "More than %d nested tiles; convert in steps.",
                        MOST_LOOPS);
     rs_piece *pieces = rs_arena_take(sequence->arena, tree->count, sizeof *pieces);
     const rs_loop_tree **parts = rs_arena_take(sequence->arena, tree->count, sizeof *parts);
