@@ -1,7 +1,7 @@
 /*
- * Factors by trial division up to a small bound; what is left is prime by the test of Miller and
- * Rabin, or taken apart by Pollard's rho method with Brent's cycle finding (1980). Orders by
- * dividing prime factors off a multiple.
+ * Factors: trial division up to TRIAL_BOUND. What is left is prime by the Miller-Rabin test, or is
+ * factored by Pollard's rho method with Brent's cycle finding (1980). Multiplicative orders: prime
+ * factors are divided out of a known multiple of the order.
  */
 #include "base/number.h"
 #include "base/arithmetic.h"
@@ -42,17 +42,17 @@ size_t rs_number_inverse(size_t number, size_t modulus)
     return y;
 }
 
-/* Whether an odd number passes the test with one base. */
-static bool passes(size_t number, size_t base)
+/* Whether an odd number passes the Miller-Rabin test with one base. */
+static bool passes_miller_rabin(size_t number, size_t base)
 {
     size_t odd = number - 1;
-    int halves = 0;
+    int twos = 0;
     for (; odd % 2 == 0; odd /= 2)
-        halves++;
+        twos++;
     size_t power = rs_number_power(base, odd, number);
     if (power == 1 || power == number - 1)
         return true;
-    for (int i = 1; i < halves; i++) {
+    for (int i = 1; i < twos; i++) {
         power = rs_number_multiply(power, power, number);
         if (power == number - 1)
             return true;
@@ -60,15 +60,15 @@ static bool passes(size_t number, size_t base)
     return false;
 }
 
-/* Of a number without factors up to TRIAL_BOUND. These bases decide it below 2^64 (Sorenson
- * and Webster 2015). */
+/* `number` has no factor below TRIAL_BOUND. These bases decide the test below 2^64 (Sorenson and
+ * Webster 2015). */
 static bool is_prime(size_t number)
 {
     static const size_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
     if (number / TRIAL_BOUND < TRIAL_BOUND)
         return true;
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++)
-        if (!passes(number, bases[i]))
+        if (!passes_miller_rabin(number, bases[i]))
             return false;
     return true;
 }
@@ -79,20 +79,21 @@ static size_t next_value(size_t value, size_t added, size_t number)
     return square >= number - added ? square - (number - added) : square + added;
 }
 
-/* A factor of an odd number that is not prime, or the number itself when this sequence has none. */
+/* A factor of an odd composite number by the sequence x -> x^2 + added; the number itself when this
+ * sequence finds none. */
 static size_t find_factor_with(size_t number, size_t added)
 {
-    enum { TOGETHER = 64 };
+    enum { BATCH = 64 };
     size_t ahead = 2;
     size_t behind = ahead;
     size_t saved = ahead;
     size_t divisor = 1;
     for (size_t round = 1; divisor == 1; round *= 2) {
         behind = ahead;
-        for (size_t done = 0; done < round && divisor == 1; done += TOGETHER) {
+        for (size_t done = 0; done < round && divisor == 1; done += BATCH) {
             size_t product = 1;
             saved = ahead;
-            for (size_t i = 0; i < TOGETHER && i < round - done; i++) {
+            for (size_t i = 0; i < BATCH && i < round - done; i++) {
                 ahead = next_value(ahead, added, number);
                 size_t apart = ahead > behind ? ahead - behind : behind - ahead;
                 product = rs_number_multiply(product, apart, number);
@@ -102,7 +103,7 @@ static size_t find_factor_with(size_t number, size_t added)
     }
     if (divisor != number)
         return divisor;
-    do { /* several factors came together: one by one */
+    do { /* the batch holds several factors: repeat it step by step */
         saved = next_value(saved, added, number);
         divisor = rs_size_gcd(saved > behind ? saved - behind : behind - saved, number);
     } while (divisor == 1);
@@ -132,7 +133,8 @@ static void add_prime(factor_list *list, size_t prime, size_t exponent)
     list->factors[list->count++] = (rs_prime_power){prime, exponent};
 }
 
-/* A number without small factors has at most five: the depth is bounded by that. */
+/* A number without factors below TRIAL_BOUND has at most five prime factors: that bounds the
+ * depth. */
 static void add_large(factor_list *list, size_t number) /* NOLINT(misc-no-recursion) */
 {
     if (number == 1)
@@ -177,7 +179,7 @@ size_t rs_number_divisors(size_t number, size_t most, size_t *divisors, size_t r
     size_t count = 1;
     divisors[0] = 1;
     for (size_t i = 0; i < factor_count; i++) {
-        size_t begin = 0; /* those without this power of the prime, times the prime */
+        size_t begin = 0; /* each round multiplies the divisors of the round before by the prime */
         size_t end = count;
         for (size_t e = 0; e < factors[i].exponent; e++) {
             const size_t first = count;
@@ -203,8 +205,8 @@ size_t rs_number_order(size_t number, size_t modulus, size_t multiple,
     return order;
 }
 
-/* A root of the prime's square is one of every power, and a root of the prime alone fails for the
- * square only when its power p - 1 is 1 there too. */
+/* A primitive root of p^2 is one of every power of p. A primitive root g of p is one of p^2 unless
+ * g^(p-1) = 1 modulo p^2. */
 size_t rs_number_primitive_root(const rs_prime_power *power)
 {
     rs_prime_power factors[RS_NUMBER_MOST_PRIMES];
