@@ -19,7 +19,7 @@ typedef struct {
     run *queue;
     size_t first;
     size_t runs;
-    size_t closed;  /* so many of the oldest runs are known to be of rows that are not open */
+    size_t closed;  /* the rows of this many of the oldest runs are known not to be open */
     size_t waiting; /* requests of all runs */
     uint64_t *open; /* row of each bank, plus 1 */
     size_t requests;
@@ -31,9 +31,9 @@ struct rs_sim_channels {
     channel *channels;
     size_t queue_mask;
     uint32_t *steering; /* for each byte of an address and each value of it: see steer() */
-    unsigned together;  /* addresses that are the same above so many bits have one row */
-    uint64_t latest;    /* those bits of the latest request, plus 1, which went to: */
-    channel *channel;
+    unsigned low_bits;  /* addresses that differ only in so many low bits are in the same row */
+    uint64_t latest;    /* the bits above them in the latest address, plus 1 */
+    channel *channel;   /* to which the latest request went */
     run request;
     rs_divider by_interleave;
     rs_divider by_channels;
@@ -75,8 +75,8 @@ static uint32_t steering_of(const rs_sim_device *device, size_t byte, uint64_t v
            parities(address, device->bank_mask, device->bank_masks) << RS_SIM_MOST_MASKS;
 }
 
-/* The bits of an address below the lowest one that a channel, a bank or a row is chosen by. */
-static unsigned bits_together(const rs_sim_device *device)
+/* How many low bits of an address choose no channel, bank or row. */
+static unsigned count_low_bits(const rs_sim_device *device)
 {
     uint64_t choosing = device->interleave_bytes | device->row_bytes;
     for (size_t k = 0; k < device->channel_masks; k++)
@@ -90,7 +90,7 @@ static bool make_steering(rs_sim_channels *made)
 {
     enum { VALUES = UCHAR_MAX + 1 };
     const rs_sim_device *device = made->device;
-    made->together = bits_together(device);
+    made->low_bits = count_low_bits(device);
     made->by_interleave = rs_divider_make(device->interleave_bytes, UINT32_MAX);
     made->by_channels = rs_divider_make(device->channels, UINT32_MAX);
     made->by_row = rs_divider_make(device->row_bytes, UINT32_MAX);
@@ -128,7 +128,7 @@ void rs_sim_channels_destroy(rs_sim_channels *channels)
 
 /* ---- requests ---- */
 
-/* The oldest run whose row is open; `runs`: there is none. */
+/* The oldest run whose row is open; at->runs if there is none. */
 static size_t find_open(const channel *at, size_t mask)
 {
     size_t found = at->closed;
@@ -150,7 +150,8 @@ static void remove_run(channel *at, size_t mask, size_t removed)
     at->runs--;
 }
 
-/* Serves one request: the first whose row is open, or else the oldest. */
+/* Serves one request, first ready, first come (FR-FCFS): the oldest whose row is open, or else the
+ * oldest. */
 static void serve(channel *at, size_t mask)
 {
     size_t chosen = find_open(at, mask);
@@ -178,9 +179,9 @@ static void add_request(channel *at, size_t mask, const run *request)
     at->waiting++;
 }
 
-/* The parities of the address under the masks: those of a channel's number, then, from bit
- * RS_SIM_MOST_MASKS on, those of a bank's. Parities of parts of an address add up without carries.
- */
+/* The parities of the address under the masks: those of the channel's number, then, from bit
+ * RS_SIM_MOST_MASKS on, those of the bank's. The parity of an address is the XOR of the parities of
+ * its bytes. */
 static uint32_t steer(const rs_sim_channels *channels, uint64_t address)
 {
     uint32_t bits = 0;
@@ -196,7 +197,8 @@ static uint64_t remainder_of(const rs_divider *divider, uint64_t number)
     return number - rs_divide_any(divider, number) * divider->divisor;
 }
 
-/* A channel holds every channels-th block of interleave_bytes; a bank every banks-th row of it. */
+/* Blocks of interleave_bytes go to the channels in turn, and rows of a channel to its banks in
+ * turn; the parities are XORed into both numbers. */
 static void find_row(rs_sim_channels *channels, uint64_t address)
 {
     enum { CHANNEL_BITS = (1 << RS_SIM_MOST_MASKS) - 1 };
@@ -214,7 +216,7 @@ static void find_row(rs_sim_channels *channels, uint64_t address)
 
 void rs_sim_channels_ask(rs_sim_channels *channels, uint64_t address)
 {
-    uint64_t above = (address >> channels->together) + 1;
+    uint64_t above = (address >> channels->low_bits) + 1;
     if (channels->latest != above)
         find_row(channels, address);
     channels->latest = above;
