@@ -1,5 +1,4 @@
-/* Making a CUDA engine for a stream of the context that is current then, and what it asks a device.
- */
+/* Creates a CUDA engine for a stream of the current context, and reads the device's limits. */
 #include "engine/cuda/cuda.h"
 #include "restride/cuda.h"
 
@@ -7,12 +6,12 @@
 #include <string.h>
 
 enum {
-    LEAST_ARCHITECTURE = 80, /* copies into shared memory that pass no register */
+    LEAST_ARCHITECTURE = 80, /* asynchronous copies into shared memory */
     ANCHOR_BYTES = 16,
     STREAM_PER_THREAD = 2,
-    LOCAL_BYTES = 47 << 10, /* what a group of the kernels of all devices takes */
+    LOCAL_BYTES = 47 << 10, /* of a work-group, for the kernels shared with OpenCL */
     MOST_ITEMS = 1024,
-    WARP_ITEMS = 32 /* of every device that CUDA has */
+    WARP_ITEMS = 32 /* on every CUDA device */
 };
 
 static restride_status read_device(rs_cuda_engine *engine)
@@ -27,7 +26,7 @@ static restride_status read_device(rs_cuda_engine *engine)
     const struct {
         int attribute;
         int *value;
-    } questions[] = {
+    } attributes[] = {
         {RS_CUDA_ATTRIBUTE_MAJOR, &major},
         {RS_CUDA_ATTRIBUTE_MINOR, &minor},
         {RS_CUDA_ATTRIBUTE_MULTIPROCESSORS, &multiprocessors},
@@ -40,9 +39,9 @@ static restride_status read_device(rs_cuda_engine *engine)
         code = engine->api->cuDeviceGetName(engine->name, (int)sizeof engine->name, device);
     if (code == 0)
         code = engine->api->cuDriverGetVersion(&engine->driver_version);
-    for (size_t i = 0; code == 0 && i < sizeof questions / sizeof questions[0]; i++)
+    for (size_t i = 0; code == 0 && i < sizeof attributes / sizeof attributes[0]; i++)
         code =
-            engine->api->cuDeviceGetAttribute(questions[i].value, questions[i].attribute, device);
+            engine->api->cuDeviceGetAttribute(attributes[i].value, attributes[i].attribute, device);
     if (code != 0)
         return rs_cuda_fail(code, "asking for the device's limits");
     engine->architecture = 10 * major + minor;

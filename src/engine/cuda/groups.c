@@ -1,12 +1,13 @@
 /*
- * A matrix of L x S elements, L = group side + over, in groups of lines (kernels/groups.cu): 010!
- * of each group makes super-elements of `group` elements, which are a square of side x side but for
- * S - side columns and `over` lines. These are kept aside: (S - side) L + over side elements. From
- * tall to wide:
+ * Transposes a matrix of L x S elements, L = group * side + over, by groups of lines
+ * (kernels/groups.cu). 010! of each group makes super-elements of `group` elements. They form a
+ * square of side x side, S - side columns beside it and `over` lines below it. Columns and lines
+ * are kept aside: (S - side) L + over * side elements in the plan's memory, with a flag for each
+ * part of a group. From tall to wide:
  *
- *     the last `over` rows are kept    groups    square    both come to their places
+ *     save the `over` lines    groups    square    store the lines    store the columns
  *
- * and from wide to tall backward. What is kept lies in the plan's memory, with a flag a group.
+ * From wide to tall the steps run in reverse order.
  */
 #include "base/arithmetic.h"
 #include "engine/cuda/cuda.h"
@@ -19,7 +20,7 @@ extern const char rs_cuda_strips_kernel[];
 
 enum {
     THREADS = 512,
-    BLOCKS = 3, /* a multiprocessor: some fetch while others wait or store */
+    BLOCKS = 3, /* on each multiprocessor: some load while others wait or store */
     LEAST_SIDE = 32,
     MOST_GROUP = 32,
     LARGEST_GROUP_BYTES = 1024, /* of a super-element */
@@ -28,9 +29,9 @@ enum {
     BANKS_BYTES = 128,
     FLAG_BYTES = 4,
     LINE_BYTES = 128,
-    WIDE_BYTES = 8, /* words from which on the words of an element come with the launch */
+    WIDE_BYTES = 8, /* words of this size and above: an element's words come at run time */
     STRIP_BLOCKS = 256,
-    MOST_WORDS = (1 << 16) - 1 /* of a part: what short division takes */
+    MOST_WORDS = (1 << 16) - 1 /* of a part: the bound of divide_small() */
 };
 
 typedef struct {
@@ -42,8 +43,8 @@ typedef struct {
     size_t over;
     size_t unit;
     size_t word;
-    size_t parts;        /* of a panel, each of which a block has */
-    size_t part;         /* elements of a line of one */
+    size_t parts;        /* of a panel; a block holds one at a time */
+    size_t part;         /* elements of each line of a part */
     size_t pitch;        /* words from one line of a part to the next on chip */
     size_t shared_bytes; /* of a part */
     size_t flags_bytes;
@@ -51,8 +52,8 @@ typedef struct {
     size_t columns_bytes; /* of the columns that the square does not have */
 } grouping;
 
-/* Threads side by side read the members of super-elements, whose lines should lie in different
- * banks. */
+/* Neighbouring threads read the elements of one super-element, which are in different lines: the
+ * pitch puts those lines into different banks. */
 static size_t choose_pitch(const grouping *g)
 {
     size_t words = g->part * (g->unit / g->word);
@@ -66,7 +67,8 @@ static size_t whole_lines(size_t bytes)
     return rs_size_divide_up(bytes, LINE_BYTES) * LINE_BYTES;
 }
 
-/* In as few parts as leave room for BLOCKS of them, each line as long as any pitch may be. */
+/* Cuts panels into the fewest parts of which a multiprocessor holds BLOCKS. The longest pitch that
+ * choose_pitch() can return is assumed. */
 static void cut_panels(grouping *g, const rs_cuda_engine *engine)
 {
     size_t room = engine->shared_bytes / BLOCKS - RS_CUDA_RESERVED_BYTES - GOAL_BYTES -
@@ -103,14 +105,14 @@ size_t rs_cuda_groups_bytes(const rs_cuda_engine *engine, const rs_transpose_tas
         return SIZE_MAX;
     const grouping g = make_grouping(engine, task);
     if (g.side < LEAST_SIDE ||
-        g.parts > engine->multiprocessors) /* all of a panel are at work at once */
+        g.parts > engine->multiprocessors) /* all parts of a panel must be resident at once */
         return SIZE_MAX;
     return rs_size_add_capped(g.flags_bytes, rs_size_add_capped(g.lines_bytes, g.columns_bytes));
 }
 
-/* Words of the matrix from `first` on. */
+/* A rectangle of the matrix that is saved in `kept`, or stored from there. */
 typedef struct {
-    size_t first;
+    size_t first; /* element of the matrix */
     size_t rows;
     size_t width;
     size_t pitch;
@@ -177,7 +179,7 @@ static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cu
     return RESTRIDE_OK;
 }
 
-/* What is launched from tall to wide; from wide to tall it is the other way round. */
+/* The launches in their order from tall to wide; from wide to tall the order is reversed. */
 typedef enum { TALL_LINES, GROUPS, SQUARE, WIDE_LINES, WIDE_COLUMNS, STEPS } step;
 
 static restride_status add_step(rs_cuda_stage *stage, const grouping *g, rs_cuda_pointer kept,
