@@ -4,8 +4,8 @@
  * as they move. src/engine/kernels/chains.cl has the kernels and says how it works.
  *
  * When the stage is made, the cycles are cut into pieces (chains.h). Scratch: one super-element a
- * piece, so one in `piece_length`, which follows from the limit. Kept: two positions a piece, and
- * one for each short cycle; when those take too much, they are found again in every run.
+ * piece; the limit decides how long pieces are. Kept: two positions a piece, and one for each
+ * short cycle. Where the short cycles take too much, every run finds them again.
  */
 #include "engine/device/chains.h"
 #include "base/arithmetic.h"
@@ -19,21 +19,21 @@ enum {
     FEW_ROWS = 65535,
     BEST_PIECE = 16 * RS_CHAINS_BATCH + 1,
     LEAST_PIECE = 2 * RS_CHAINS_BATCH + 1,
-    BUSY_ITEMS = 1 << 17,              /* that keep a GPU busy */
-    SPLIT_LANES = 32,                  /* of a long super-element, side by side: a memory line */
-    MOST_SPLIT = 8,                    /* words that a work-item has of a super-element */
-    LONG_SPLIT = 4,                    /* wide ones, of one that several teams have */
-    SPLIT_BATCH = RS_CHAINS_BATCH / 2, /* super-elements under way of which it has several */
+    BUSY_ITEMS = 1 << 17, /* enough of them keep a GPU busy */
+    SPLIT_LANES = 32,     /* of a long super-element, next to each other: a memory line */
+    MOST_SPLIT = 8,       /* words of a super-element for one work-item */
+    LONG_SPLIT = 4,       /* the same for wide words, where several teams share one */
+    SPLIT_BATCH = RS_CHAINS_BATCH / 2, /* loads in flight where a work-item has several words */
     NARROW_BYTES = 4,
     MIDDLE_BYTES = 8,
     OPTION_BYTES = 300,
-    LEADER_PARTS = 16, /* of the limit */
+    LEADER_PARTS = 16, /* one part of the limit is for the list of leaders */
     GROUP_ITEMS = 64,
     PLANNING_ITEMS = 64,
-    TILES_BYTES = 24 << 10 /* of tiles that a group has under way */
+    TILES_BYTES = 24 << 10 /* of local memory, for the tiles that a group has in flight */
 };
 
-/* Behind the kernels of planning. */
+/* The kernels of a run, numbered after those of planning. */
 enum {
     SAVE_ENDS = RS_CHAINS_JOIN_MARKS + 1,
     MOVE_CHAINS,
@@ -161,9 +161,9 @@ size_t rs_chains_longer(const rs_chains_planning *p, size_t length, size_t piece
     return round_piece(more * (double)length + RS_CHAINS_BATCH);
 }
 
-/* Kernels are made for a few splits, since words beyond a super-element are skipped; but those of
- * COLUMNS do not know which are. The wider the words, the more registers skipping takes. */
-static uint32_t made_split(const rs_chains_plan *plan, size_t word)
+/* Kernels are compiled for a few splits: they skip words past the end of a super-element, which for
+ * wide words takes more registers. COLUMNS cannot skip and needs the exact split. */
+static uint32_t compiled_split(const rs_chains_plan *plan, size_t word)
 {
     static const uint32_t wide[] = {1, 2, 3, LONG_SPLIT, 6, MOST_SPLIT};
     static const uint32_t middle[] = {1, 2, 4, MOST_SPLIT};
@@ -176,7 +176,7 @@ static uint32_t made_split(const rs_chains_plan *plan, size_t word)
     return *splits;
 }
 
-/* Where pieces begin is found by kernels that know no words. */
+/* Kernels of planning compute positions alone: their WORD does not matter. */
 static restride_status create_planning_kernels(rs_device_stage *stage, const rs_chains_plan *plan,
                                                const char *permutation)
 {
@@ -207,7 +207,7 @@ static restride_status create_kernels(rs_device_stage *stage, const rs_chains_pl
                  " -D DIGITS=%u -D FIRST=%u -D SECOND=%u -D THIRD=%u",
                  digits[0] + digits[1] + digits[2], digits[0], digits[1], digits[2]);
     restride_status status = create_planning_kernels(stage, plan, permutation);
-    const uint32_t split = made_split(plan, stage->word);
+    const uint32_t split = compiled_split(plan, stage->word);
     const int batch = plan->columns || split == 1 ? RS_CHAINS_BATCH : SPLIT_BATCH;
     char options[OPTION_BYTES];
     length = snprintf(options, sizeof options, "-D WORD=%s %s -D TEAM=%zu -D SPLIT=%u -D BATCH=%d",
@@ -261,9 +261,9 @@ static uint64_t magic(size_t divisor, bool wide)
     return wide ? UINT64_MAX / divisor : UINT32_MAX / divisor;
 }
 
-/* Words that each work-item has of a super-element. A team has all of it where that is not too
- * much, or else as much as it can, since lines that two teams share come and go twice. */
-static uint32_t split_of(const rs_device_stage *stage, size_t words)
+/* Words of a super-element for one work-item: as many as one team needs to move all of it, or else
+ * as many as allowed, since a memory line that two teams share is loaded and stored twice. */
+static uint32_t choose_split(const rs_device_stage *stage, size_t words)
 {
     size_t team = rs_device_engine_of(stage)->simd_items;
     size_t split = rs_size_divide_up(words, team);
@@ -271,7 +271,7 @@ static uint32_t split_of(const rs_device_stage *stage, size_t words)
     return (uint32_t)(split <= MOST_SPLIT ? split : most);
 }
 
-/* Of super-elements of `words` words. With a middle of 1 it is 100! (base/cycles.h). */
+/* 210! of super-elements of `words` words; with a middle of 1 it is 100! (base/cycles.h). */
 static rs_chains_plan reversal(const rs_device_stage *stage, size_t middle, size_t words)
 {
     const rs_transpose_task *task = &stage->task;
@@ -282,7 +282,7 @@ static rs_chains_plan reversal(const rs_device_stage *stage, size_t middle, size
                   magic(middle, wide)},
         .wide = wide,
         .words = (uint32_t)words,
-        .split = split_of(stage, words),
+        .split = choose_split(stage, words),
         .modulus = middle == 1 && total > 1 ? total - 1 : 0,
         .factor = task->cols,
         .fields = 1,
@@ -326,7 +326,7 @@ static restride_status prepare_slots(rs_device_stage *stage, size_t scratch_limi
     stage->word = rs_device_choose_word(&stage->task, bytes);
     rs_chains_plan shape = {.shape = {slots.axes.elements / slots.slot},
                             .words = (uint32_t)(bytes / stage->word),
-                            .split = split_of(stage, bytes / stage->word),
+                            .split = choose_split(stage, bytes / stage->word),
                             .fields = 1};
     restride_status status = rs_chains_keep_digits(stage, &shape, &slots);
     if (status == RESTRIDE_OK)
@@ -344,7 +344,7 @@ static size_t tile_bytes(const rs_device_stage *stage, const rs_chains_tile *til
     return (size_t)tile->rows * tile->pitch * stage->word;
 }
 
-/* As many tiles under way as TILES_BYTES hold, but one at least, and the end of the piece. */
+/* A group holds the tile at the end of its piece and at least one tile in flight (TILES_BYTES). */
 static restride_status prepare_fused(rs_device_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
@@ -370,8 +370,8 @@ static restride_status prepare_fused(rs_device_stage *stage, size_t scratch_limi
 }
 
 /*
- * Row y of panel p receives from row y * factor + p * shift. Where some row receives from itself in
- * every panel, which p * turn does, the rows counted from there on are multiplied by the factor.
+ * Row y of panel p receives from row y * factor + p * shift. If 1 - factor has an inverse modulo
+ * the rows, row p * turn stays, and numbers counted from it are only multiplied by the factor.
  */
 static void find_turn(rs_chains_plan *plan, const rs_transpose_task *task)
 {
@@ -410,8 +410,8 @@ static restride_status prepare_columns(rs_device_stage *stage, size_t scratch_li
 
 /* ---- the run ---- */
 
-/* Groups for some super-elements, in whole teams of work-items (find_item() of the kernels). A team
- * are the neighbours that are likely to move together; its size is the device's, and any is right.
+/* Work-groups for some super-elements, in whole teams (find_item() of the kernels). A team is as
+ * many neighbouring work-items as the device's SIMD width; another size would be slower, not wrong.
  */
 static size_t count_groups(const rs_device_stage *stage, size_t super_elements)
 {
@@ -441,7 +441,7 @@ static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequen
                      stage->items);
 }
 
-/* The arguments point to what they are made of. */
+/* The arguments keep pointers to the plan's members and to *scratch. */
 static void add_pieces(rs_chains_arguments *to, const rs_chains_plan *plan,
                        const rs_device_memory *scratch)
 {
@@ -460,7 +460,7 @@ static void save_ends(const rs_device_stage *stage, rs_device_sequence *sequence
     launch_step(stage, sequence, SAVE_ENDS, &save, count_groups(stage, plan->pieces), matrices);
 }
 
-/* Pieces and short cycles at once. */
+/* Moves pieces and short cycles in one launch. */
 static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequence,
                         const rs_chains_arguments *matrix, rs_device_memory scratch,
                         size_t matrices)
@@ -476,7 +476,7 @@ static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequen
     launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups, matrices);
 }
 
-/* A group has as many positions as work-items. */
+/* Each work-item tests one position. */
 static void move_unlisted(const rs_device_stage *stage, rs_device_sequence *sequence,
                           const rs_chains_arguments *matrix, size_t matrices)
 {
@@ -504,7 +504,7 @@ static void add_tile(const rs_device_stage *stage, rs_chains_arguments *to)
     rs_chains_add(to, RS_LOCAL_MEMORY((tile->room + 1) * tile_bytes(stage, tile)));
 }
 
-/* A group each for some tiles that move. */
+/* One work-group for each piece or cycle of tiles. */
 static void launch_tiles(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
                          rs_chains_arguments *list, size_t tiles, size_t matrices)
 {
@@ -578,7 +578,7 @@ static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
     }
 }
 
-static void forget(rs_device_stage *stage)
+static void destroy_plan(rs_device_stage *stage)
 {
     rs_chains_plan *plan = stage->plan;
     if (plan == NULL)
@@ -589,12 +589,12 @@ static void forget(rs_device_stage *stage)
 }
 
 const rs_device_method rs_device_chains = {"100!", "planned chains", prepare_chains, enqueue,
-                                           forget};
+                                           destroy_plan};
 const rs_device_method rs_device_fused = {"1000! 0010!", "planned chains of tiles", prepare_fused,
-                                          enqueue, forget};
+                                          enqueue, destroy_plan};
 const rs_device_method rs_device_slots = {"slots", "planned chains by digits", prepare_slots,
-                                          enqueue, forget};
+                                          enqueue, destroy_plan};
 const rs_device_method rs_device_reverse = {"210!", "planned chains", prepare_reverse, enqueue,
-                                            forget};
+                                            destroy_plan};
 const rs_device_method rs_device_shuffle_columns = {
-    "column shuffle", "planned chains of rows of panels", prepare_columns, enqueue, forget};
+    "column shuffle", "planned chains of rows of panels", prepare_columns, enqueue, destroy_plan};
