@@ -1,8 +1,8 @@
 /*
- * A program is prepared when its first kernel is made: the rewriter is asked for a second program,
- * which is built when a launch wants it (rewritten.c), or at once where that is known. The
- * program's own handle, source, build log and kernels stay the driver's own; only launches choose
- * between the two.
+ * Creating its first kernel prepares a program: the rewriter is asked for a second program. That
+ * one is built when a launch wants it (rewritten.c), or at once where the policy forces it or an
+ * earlier run promises a gain. The program's own handle, source, build log and kernels stay the
+ * driver's; only launches choose between the two programs.
  */
 #include "layer/opencl/programs.h"
 
@@ -92,7 +92,7 @@ static json_t *default_layouts(void)
     return layouts;
 }
 
-/* Arrays that the program keeps in SoA lie well already: only policy asta changes them. */
+/* Accesses to arrays in SoA are coalesced already: only policy asta converts such arrays. */
 static bool changes_soa(void)
 {
     const char *kernel;
@@ -126,7 +126,8 @@ static bool ask_compilers(const rs_layer_program *program, json_t *names, json_t
 
 static const char macros_kind[] = "macros";
 
-/* What the answers depend on, as far as it is told: they are checked before they count. */
+/* The answers depend on more than this key: rs_program_check_macros() checks them before their use.
+ */
 static char *key_of_macros(const rs_layer_program *program, const json_t *request)
 {
     char driver[256] = "";
@@ -189,11 +190,12 @@ bool rs_program_check_macros(const rs_layer_program *program, const json_t *assu
 
 /* ---- the rewriter ---- */
 
-/* A program may build others without end: of so many programs each tells why it was not rewritten,
- * and, if this process has no end, at least which kernels there are. */
+/* A process may build any number of programs. The first NAMED_ONE_BY_ONE have a note each that says
+ * why they were not rewritten. The first WRITTEN_AT_ONCE write the report at once, so that it names
+ * their kernels even if the process ends without a last report. */
 enum { NAMED_ONE_BY_ONE = 100, WRITTEN_AT_ONCE = 16 };
 
-static void tell(const rs_layer_program *program, const char *why, char **left)
+static void note(const rs_layer_program *program, const char *why, char **left)
 {
     free(*left);
     *left = strdup(why);
@@ -214,33 +216,33 @@ static char *without_full_stop(const char *sentence)
     return strndup(sentence, length - (length > 0 && sentence[length - 1] == '.'));
 }
 
-static void tell_sentence(const rs_layer_program *program, const char *sentence, char **left)
+static void note_sentence(const rs_layer_program *program, const char *sentence, char **left)
 {
     char *why = without_full_stop(sentence);
     if (why != NULL)
-        tell(program, why, left);
+        note(program, why, left);
     free(why);
 }
 
 /* What the rewriter answered, and what it was told. */
 typedef struct {
-    json_t *reply; /* NULL: there is none, and */
-    char *left;    /* why */
+    json_t *reply; /* NULL: there is none */
+    char *left;    /* why there is none */
     json_t
         *assumed; /* macros that an earlier run has asked for; NULL: the compiler was asked now */
     char *key;    /* under which they are kept */
 } answer;
 
-/* The rewriter's reply, after as many questions about macros as it has (each answer can uncover new
- * ones). The compiler is not asked what it answered to an earlier run: most programs are never
- * rewritten, and for the others rs_program_check_macros() comes first. */
+/* Answers the rewriter's questions about macros until it has none; each answer can uncover new
+ * ones. Answers of earlier runs are used again without asking the compiler. Most programs are never
+ * rewritten; for the others rs_program_check_macros() checks these answers first. */
 static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
 {
     enum { ROUNDS = 8 };
     answer made = {.reply = NULL};
     json_t *source = json_string(program->core.source);
     if (source == NULL) {
-        tell(program, "its source is not a text in UTF-8; save it in UTF-8", &made.left);
+        note(program, "its source is not a text in UTF-8; save it in UTF-8", &made.left);
         return made;
     }
     json_t *request =
@@ -261,7 +263,7 @@ static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
         made.reply = NULL;
         if (rs_rewriter_ask(&rs_the_layer()->rewriter, request, is_beside, &made.reply) !=
             RESTRIDE_OK) {
-            tell_sentence(program, restride_last_error(), &made.left);
+            note_sentence(program, restride_last_error(), &made.left);
             break;
         }
         json_t *unknown = json_object_get(made.reply, "unknown_macros");
@@ -271,10 +273,10 @@ static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
         bool differ = false;
         bool known =
             ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
-        if (known) /* also if the program ends before the rewriter has answered */
+        if (known) /* even if the program ends before the rewriter answers */
             remember_macros(made.key, json_object_get(request, "macros"));
         if (!known || round == ROUNDS - 1) {
-            tell(program,
+            note(program,
                  differ ? "the compilers of its devices define the macros that its source tests "
                           "differently"
                  : rs_exit_has_begun(rs_the_layer())
@@ -291,7 +293,7 @@ static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
     json_decref(request);
     const char *refused = json_string_value(json_object_get(made.reply, "error"));
     if (refused != NULL)
-        tell_sentence(program, refused, &made.left);
+        note_sentence(program, refused, &made.left);
     return made;
 }
 
@@ -323,7 +325,7 @@ static json_t *source_line(const char *source, json_int_t line)
     return json_stringn(source, length);
 }
 
-/* Shows the line that is the reason beside the reason; lines of headers are not at hand. */
+/* Adds to each reason the text of its line; the text of headers is not available. */
 static void add_source_lines(const rs_layer_program *program, json_t *kernels)
 {
     size_t i, j;
@@ -355,7 +357,7 @@ typedef struct {
     char *left;
     json_t *kernels;
     rs_rewritten_source source;
-    bool is_wanted; /* and built, as far as it could be */
+    bool is_wanted; /* a build was tried */
     void *program;
     const char *refused;
 } rewriting;
@@ -397,7 +399,7 @@ static void take_over(rs_layer_program *program, const rewriting *made) RS_LOCKE
         program->rewritten_build = RS_BUILD_WAITS;
 }
 
-static void tell_report(rs_layer_program *program) RS_LOCKED
+static void report_program(rs_layer_program *program) RS_LOCKED
 {
     size_t i;
     json_t *kernel;
@@ -423,8 +425,8 @@ static bool is_awaited(const rs_layer_program *program) RS_LOCKED
            !rs_exit_has_begun(rs_the_layer());
 }
 
-/* Waits, not for ever, while another thread prepares the program: it may be the one that this call
- * keeps from going on. Returns the record with the lock, or NULL. */
+/* Waits while another thread prepares the program, for a bounded time: that thread may itself wait
+ * for this one. Returns with the lock: the record, or NULL. */
 static rs_layer_program *lock_prepared(cl_program handle) RS_LOCKS
 {
     rs_layer *layer = rs_the_layer();
@@ -447,7 +449,7 @@ void rs_program_wait_prepared(cl_program handle)
     rs_layer_unlock(rs_the_layer());
 }
 
-/* Whether a program is to be prepared; if not, that is noted. */
+/* Whether a program is to be prepared; if there is a reason against it, notes that. */
 static bool wants_preparation(rs_layer_program *program) RS_LOCKED
 {
     if (program == NULL || program->preparation != RS_UNPREPARED)
@@ -471,14 +473,14 @@ static void end_preparation(rs_layer_program *program, const rewriting *made) RS
 {
     take_over(program, made);
     program->preparation = RS_PREPARED;
-    tell_report(program);
+    report_program(program);
     rs_kernels_take_targets(program);
     program->live_kernels--;
     rs_program_trim(program);
 }
 
-/* The compiler is not called under the lock: the driver may call the program from there, by the
- * function that the program gave to its context. */
+/* The compiler is called without the lock: it may call the program's own function, which the
+ * program passed to clCreateContext(). */
 void rs_program_prepare(cl_program handle)
 {
     rs_layer_program *program = lock_prepared(handle);
@@ -499,9 +501,9 @@ void rs_program_prepare(cl_program handle)
 
 /* ---- beside the program ---- */
 
-/* Without a report, launches may go on until policy auto has learned what there is to choose from:
- * in a first run it would not choose another layout for the first ones. */
-static bool may_go_on(void)
+/* Whether launches may run before the program is prepared: under policy auto, unless a report times
+ * them or the configuration has kernels. In a first run auto keeps the first launches' layout. */
+static bool may_launch_unprepared(void)
 {
     const rs_layer_settings *settings = &rs_the_layer()->settings;
     return settings->policy == RS_POLICY_AUTO && !rs_report_times(rs_the_layer()) &&
@@ -522,7 +524,7 @@ static void prepare_beside(void *data) RS_UNLOCKED
 /* False: it has to be prepared by this thread. */
 static bool begin_beside(rs_layer_program *program) RS_LOCKED
 {
-    if (!may_go_on() || rs_build_is_inside() || !rs_api_group_retain(program->context))
+    if (!may_launch_unprepared() || rs_build_is_inside() || !rs_api_group_retain(program->context))
         return false;
     begin_preparation(program);
     if (rs_build_beside(rs_the_layer(), prepare_beside, program))
@@ -533,8 +535,9 @@ static bool begin_beside(rs_layer_program *program) RS_LOCKED
     return false;
 }
 
-/* An answer of an earlier run is there at once; and what that promises is waited for. */
-static void wait_a_little(cl_program handle) RS_UNLOCKED
+/* Waits for a short time, which is enough for a reply that an earlier run has stored; and longer
+ * where that run promises a gain. */
+static void wait_for_preparation(cl_program handle) RS_UNLOCKED
 {
     rs_layer *layer = rs_the_layer();
     const double longest = 30, start = rs_layer_clock();
@@ -561,11 +564,13 @@ void rs_program_begin_preparing(cl_program handle)
 {
     rs_layer_lock(rs_the_layer());
     rs_layer_program *program = rs_program_find(handle);
-    const bool is_begun = may_go_on() && wants_preparation(program) && begin_beside(program);
-    const bool is_beside = may_go_on() && program != NULL && program->preparation != RS_UNPREPARED;
+    const bool is_begun =
+        may_launch_unprepared() && wants_preparation(program) && begin_beside(program);
+    const bool is_beside =
+        may_launch_unprepared() && program != NULL && program->preparation != RS_UNPREPARED;
     rs_layer_unlock(rs_the_layer());
     if (is_begun)
-        wait_a_little(handle);
+        wait_for_preparation(handle);
     else if (!is_beside)
         rs_program_prepare(handle);
 }
