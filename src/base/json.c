@@ -7,8 +7,8 @@ static int append(const char *bytes, size_t size, void *text)
     return 0;
 }
 
-/* Not json_dumps(): when memory is short jansson 2.14 may leave out the end of a key and go on, and
- * rs_text does not forget that it failed. */
+/* Not json_dumps(): when memory is short, that of jansson 2.14 may drop the end of a key and still
+ * succeed. rs_text remembers that it failed. */
 char *rs_json_text(const json_t *value)
 {
     rs_text text = RS_TEXT_EMPTY;

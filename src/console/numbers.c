@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The digits at *text, which moves behind them. */
+/* Reads the digits at *text and advances it past them. */
 static bool read_digits(const char **text, size_t *number)
 {
     const char *next = *text;
@@ -26,7 +26,7 @@ bool rs_cli_read_count(const char *text, size_t *count)
     return read_digits(&text, count) && *text == '\0';
 }
 
-/* The same with K, M or G behind them. */
+/* As read_digits(), with an optional K, M or G after the digits. */
 static bool read_amount(const char **text, size_t *amount)
 {
     static const char units[] = "KMG";

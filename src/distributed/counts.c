@@ -1,4 +1,4 @@
-/* Who has how much for whom: see counts.h. */
+/* How many bytes each process has for each other one: see counts.h. */
 #include "distributed/counts.h"
 #include "base/arithmetic.h"
 #include "base/status.h"
@@ -28,8 +28,8 @@ static restride_status add_run(rs_split *split, size_t *count, size_t group, siz
     return RESTRIDE_OK;
 }
 
-/* After how many indices both layouts deal a dimension out in the same way again. SIZE_MAX: one of
- * them never does. */
+/* The period, in indices, after which both layouts distribute a dimension in the same way again.
+ * SIZE_MAX: it never repeats. */
 static size_t period_of(const restride_layout *own, const restride_layout *other, int d)
 {
     const restride_layout *both[] = {own, other};
@@ -42,7 +42,7 @@ static size_t period_of(const restride_layout *own, const restride_layout *other
             if (term->modulus == 0 && side == 1)
                 return SIZE_MAX;
             if (term->modulus == 0)
-                continue; /* of this one the part has a single value */
+                continue; /* it has the same value for all indices of the part */
             const size_t round = rs_size_multiply_capped(term->divisor, term->modulus);
             period = rs_size_multiply_capped(period / rs_size_gcd(period, round), round);
         }

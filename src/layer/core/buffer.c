@@ -7,8 +7,8 @@
 #define CONVERTED RS_BUFFER_CONVERTED
 #define LOST RS_BUFFER_LOST
 
-/* A launch never wants another layout of a buffer that must not be converted (choice.c); it would
- * be refused. A buffer that is restored is kept if rs_buffer_keep() said so. */
+/* choice.c asks for no layout of a buffer that is mapped or kept, so those entries refuse. A
+ * restored buffer is KEPT, not ORIGINAL, once rs_buffer_keep() has given a reason. */
 static const rs_buffer_step table[RS_BUFFER_STATES][RS_BUFFER_EVENTS] = {
     [ORIGINAL] = {[RS_USE_ORIGINAL] = {RS_DO_NOTHING, ORIGINAL},
                   [RS_USE_SAME] = {RS_DO_REFUSE, ORIGINAL},
@@ -105,8 +105,9 @@ const char *rs_buffer_action_name(rs_buffer_action action)
 
 bool rs_buffer_is_sound(const rs_buffer *buffer)
 {
-    const bool is_away = buffer->layout != NULL;
+    const bool is_converted = buffer->layout != NULL;
     const bool has_workspace = buffer->workspace.plans != NULL || buffer->workspace.scratch != NULL;
-    return !(is_away && (buffer->is_lost || buffer->map_count > 0)) &&
-           (is_away || !has_workspace) && (buffer->ready != NULL || buffer->ready_queue == NULL);
+    return !(is_converted && (buffer->is_lost || buffer->map_count > 0)) &&
+           (is_converted || !has_workspace) &&
+           (buffer->ready != NULL || buffer->ready_queue == NULL);
 }

@@ -17,7 +17,7 @@ static void wake(void *layer)
 
 double rs_event_wait(rs_layer *layer, rs_event event, double longest)
 {
-    /* A thread that sleeps wakes up late: short launches are waited for without. */
+    /* A sleeping thread wakes up late, so the wait for a short launch spins. */
     static const double longest_spin = 1e-4;
     const double start = rs_layer_clock(), end = start + longest;
     double now = start;
