@@ -1,7 +1,8 @@
 /*
  * See peers.h. All name their buffers, and each maps those of its partners for the time of a run,
- * because an owner may free its buffer afterwards. Of two partners each exchanges one half, so both
- * directions of the link are busy.
+ * because an owner may free its buffer afterwards. Mapping and unmapping keep the host busy, some
+ * milliseconds each: the first runs beside the local passes before the exchange, the second beside
+ * those after it. Of two partners each exchanges one half, so both directions of the link are busy.
  */
 #include "distributed/peers.h"
 #include "base/arithmetic.h"
@@ -11,6 +12,13 @@
 #include <stdlib.h>
 
 enum { PART_BYTES = 256 }; /* halves meet at a multiple of so many */
+
+struct rs_peers {
+    restride_engine *engine;
+    size_t count;
+    rs_peer_name *names;
+    void **buffers; /* as this process maps them; NULL: not mapped */
+};
 
 bool rs_peers_may(const restride_group *group, const restride_engine *engine)
 {
@@ -67,34 +75,59 @@ static restride_status swap_all(restride_group *group, restride_engine *engine, 
     return status;
 }
 
-restride_status rs_peers_swap(restride_group *group, restride_engine *engine, void *buffer,
+restride_status rs_peers_swap(rs_peers *peers, restride_group *group, void *buffer,
                               const rs_message moves[], size_t count, uint64_t work, bool *done)
 {
-    const rs_peer_operations *peer = engine->operations->peer;
+    restride_engine *engine = peers->engine;
     rs_peer_name own = {0};
-    rs_peer_name *names = calloc((size_t)group->size, sizeof *names);
-    void **buffers = calloc((size_t)group->size, sizeof *buffers);
-    const bool ready = names != NULL && buffers != NULL;
-    double failures = !ready || wait_for_engine(engine) != RESTRIDE_OK ||
-                      (buffer != NULL && peer->name(engine, buffer, &own) != RESTRIDE_OK);
-    restride_status status = rs_group_sum(group, &failures, 1);
+    if (buffer != NULL && engine->operations->peer->name(engine, buffer, &own) != RESTRIDE_OK)
+        own.host = 0;
+    *done = false;
+    restride_status status = rs_group_gather(group, &own, sizeof own, peers->names);
+    if (status != RESTRIDE_OK)
+        return status;
+    double failures = !map_partners(engine, moves, count, peers->names, peers->buffers) ||
+                      wait_for_engine(engine) != RESTRIDE_OK;
+    status = rs_group_sum(group, &failures, 1);
     *done = status == RESTRIDE_OK && failures == 0;
-    if (*done) {
-        status = rs_group_gather(group, &own, sizeof own, names);
-        failures = status != RESTRIDE_OK || !map_partners(engine, moves, count, names, buffers);
-        if (status == RESTRIDE_OK)
-            status = rs_group_sum(group, &failures, 1);
-        *done = status == RESTRIDE_OK && failures == 0;
+    if (!*done)
+        return status;
+    status = swap_all(group, engine, buffer, moves, count, peers->buffers);
+    restride_status waited = wait_for_engine(engine);
+    return rs_group_agree(group, status == RESTRIDE_OK ? waited : status, work);
+}
+
+restride_status rs_peers_open(rs_peers **peers, restride_engine *engine, size_t processes)
+{
+    *peers = calloc(1, sizeof **peers);
+    if (*peers != NULL) {
+        **peers = (rs_peers){.engine = engine,
+                             .count = processes,
+                             .names = calloc(processes, sizeof(rs_peer_name)),
+                             .buffers = calloc(processes, sizeof(void *))};
+        if ((*peers)->names != NULL && (*peers)->buffers != NULL)
+            return RESTRIDE_OK;
     }
-    if (*done) {
-        status = swap_all(group, engine, buffer, moves, count, buffers);
-        restride_status waited = wait_for_engine(engine);
-        status = rs_group_agree(group, status == RESTRIDE_OK ? waited : status, work);
+    rs_peers_close(*peers);
+    *peers = NULL;
+    return rs_fail_memory("the buffers of other processes");
+}
+
+void rs_peers_unmap(rs_peers *peers)
+{
+    for (size_t p = 0; peers != NULL && p < peers->count; p++) {
+        if (peers->buffers[p] != NULL)
+            peers->engine->operations->peer->unmap(peers->engine, &peers->names[p],
+                                                   peers->buffers[p]);
+        peers->buffers[p] = NULL;
     }
-    for (int p = 0; ready && p < group->size; p++)
-        if (buffers[p] != NULL)
-            peer->unmap(engine, &names[p], buffers[p]);
-    free(names);
-    free(buffers);
-    return status;
+}
+
+void rs_peers_close(rs_peers *peers)
+{
+    if (peers == NULL)
+        return;
+    free(peers->names);
+    free(peers->buffers);
+    free(peers);
 }

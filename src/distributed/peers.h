@@ -9,12 +9,24 @@ enum { RS_PEERS_MOST_PROCESSES = 64 };
 /* Whether a group and an engine may exchange so; whether they can, their buffers decide. */
 bool rs_peers_may(const restride_group *group, const restride_engine *engine);
 
+/* What a plan needs for it. One run at a time. */
+typedef struct rs_peers rs_peers;
+
+restride_status rs_peers_open(rs_peers **peers, restride_engine *engine, size_t processes);
+
+/* NULL is allowed; nothing may be mapped any more. */
+void rs_peers_close(rs_peers *peers);
+
 /*
  * Carries out those of the moves that are exchanged place for place, when all processes can reach
  * the buffers of their partners; else none: *done tells. Waits for what is on the engine's stream
- * before and afterwards. `work` is for rs_group_agree(). Collective.
+ * after mapping and at the end. `work` is for rs_group_agree(). Collective; rs_peers_unmap()
+ * follows.
  */
-restride_status rs_peers_swap(restride_group *group, restride_engine *engine, void *buffer,
+restride_status rs_peers_swap(rs_peers *peers, restride_group *group, void *buffer,
                               const rs_message moves[], size_t count, uint64_t work, bool *done);
+
+/* Before this returns no process may free its buffer: it comes before the last word of a run. */
+void rs_peers_unmap(rs_peers *peers);
 
 #endif

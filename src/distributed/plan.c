@@ -1,7 +1,6 @@
 /* Public functions of redistributions: see redistribution.h. */
 #include "base/arithmetic.h"
 #include "base/status.h"
-#include "distributed/peers.h"
 #include "distributed/redistribution.h"
 #include "transpose/choose.h"
 
@@ -110,9 +109,9 @@ static restride_status send_all(const restride_plan *plan, void *buffer)
     const rs_redistribution *r = plan->own;
     restride_status status = RESTRIDE_OK;
     bool swapped = false;
-    if (r->by_peers)
-        status = rs_peers_swap(r->group, plan->engine, buffer, r->moves, r->swaps, r->work + 1,
-                               &swapped);
+    if (r->peers != NULL)
+        status =
+            rs_peers_swap(r->peers, r->group, buffer, r->moves, r->swaps, r->work + 1, &swapped);
     if (status == RESTRIDE_OK && r->exchange != NULL)
         status = rs_exchange_run(r->exchange, buffer, swapped ? r->swaps : 0);
     return status;
@@ -132,6 +131,7 @@ static restride_status run_agreed(const restride_plan *plan, void *buffer, restr
     status = sent == RESTRIDE_OK ? status : sent;
     if (status == RESTRIDE_OK)
         status = run_passes(r->passes[1], buffer, has_begun);
+    rs_peers_unmap(r->peers);
     return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);
 }
 
@@ -231,6 +231,7 @@ static void destroy(void *own)
 {
     rs_redistribution *r = own;
     rs_exchange_close(r->exchange);
+    rs_peers_close(r->peers);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < RS_LOCAL_PASSES; i++)
             restride_plan_destroy(r->passes[side][i]);
@@ -250,7 +251,6 @@ static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
 {
     task->options.method = NULL;
     r->way = task->way;
-    r->by_peers = rs_peers_may(task->group, task->engine);
     r->chunk_bytes = rs_exchange_chunk_bytes(r->way);
     const size_t chunks = rs_exchange_chunks(r->way);
     if (task->granted != 0) {
@@ -287,6 +287,8 @@ static restride_status create_plan(restride_plan **plan, const rs_redistribution
     (*plan)->kind = &kind;
     (*plan)->own = r;
     status = check_scratch(*plan, task->granted);
+    if (status == RESTRIDE_OK && rs_peers_may(task->group, task->engine))
+        status = rs_peers_open(&r->peers, task->engine, (size_t)task->group->size);
     if (status == RESTRIDE_OK && r->move_count > 0)
         status = rs_exchange_open(&r->exchange, r->way, r->group, task->engine, r->moves,
                                   r->move_count, r->chunk_bytes);

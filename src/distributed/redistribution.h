@@ -14,6 +14,7 @@
 
 #include "distributed/counts.h"
 #include "distributed/exchange.h"
+#include "distributed/peers.h"
 #include "transpose/plan.h"
 
 enum { RS_LOCAL_PASSES = 3 };
@@ -42,7 +43,7 @@ typedef struct {
     rs_message *moves;
     rs_exchange_way way;
     size_t chunk_bytes;
-    bool by_peers;                 /* what is swapped may move directly between devices */
+    rs_peers *peers;               /* what is swapped may move directly between devices; or NULL */
     size_t swaps;                  /* of the moves: they come first */
     rs_message_exchange *exchange; /* NULL: nothing is sent from here or to here */
     json_t *shapes[2];             /* of the part, for descriptions */
