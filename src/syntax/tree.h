@@ -126,8 +126,8 @@ struct rs_syntax_declaration {
     const char *qualified; /* "sim::scale<float, 3>" */
     const rs_syntax_type *type;
     const rs_syntax_declaration *parent; /* the function or record that it belongs to, or NULL */
-    rs_syntax_range range, name_range;
-    bool is_system; /* of a system's or a toolkit's header, or built in */
+    rs_syntax_range range, name_range;   /* not of a flat source */
+    bool is_system;                      /* of a system's or a toolkit's header, or built in */
 
     bool is_kernel, is_device, is_host; /* function; is_host too where nothing is written */
     bool is_method, is_static, is_virtual, is_constructor, is_destructor, is_conversion;

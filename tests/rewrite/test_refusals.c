@@ -518,6 +518,8 @@ static void test_variables_that_last(void **state)
         {"static global int seen[2];", "seen[0] = 1;", true},
         {"", "static global int seen; seen = 1;", true},
         {"static global const int *seen;", "", true},
+        {"constant int *seen;", "", true}, /* the pointer itself is global */
+        {"constant int *constant seen = 0;", "", false},
         {"constant int seen[2] = {1, 2};", "", false},
         {"const global int seen = 1;", "", false},
         {"constant sampler_t seen = 0;", "local int q[4]; int z; q[0] = z = 1;", false},

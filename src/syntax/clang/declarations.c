@@ -279,7 +279,7 @@ static void read_common(rs_syntax_reader *reader, rs_syntax_declaration *of, CXC
         of->name = ""; /* which is where it stands */
     of->is_system = rs_is_system(reader, clang_getCursorLocation(shown));
     of->range.file = of->name_range.file = RS_NO_FILE;
-    if (!of->is_system) {
+    if (!of->is_system && !reader->is_borrowed) {
         of->range = rs_read_range(reader, clang_getCursorExtent(shown));
         of->name_range = rs_read_range(reader, clang_Cursor_getSpellingNameRange(shown, 0, 0));
     }
