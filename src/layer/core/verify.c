@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a buffer held, and what the program's form and the other one left. */
+enum { BEFORE, OWN, OTHER, COPIES };
+
 typedef struct rs_verified_buffer {
     rs_buffer *buffer;
     size_t argument;
-    unsigned char *before, *own, *other; /* what it held, and what both forms left */
+    unsigned char *bytes[COPIES];
 } verified;
 
 /* ---- memory ---- */
@@ -18,17 +21,17 @@ typedef struct rs_verified_buffer {
 static void finish_all(const rs_verification *v) RS_LOCKED
 {
     rs_queue *queue;
-    rs_layer *layer = v->queue->layer;
+    rs_layer *layer = v->own.queue->layer;
     for (size_t at = 0; (queue = rs_map_next(&layer->queues, &at)) != NULL;)
-        if (queue->context == v->queue->context)
+        if (queue->context == v->own.queue->context)
             rs_api_stream_finish(queue->handle);
 }
 
-/* Everything in the program's layout, and over. */
+/* Brings the buffers back to the program's layout, and waits until that is done. */
 static bool bring_back(const rs_verification *v) RS_LOCKED
 {
     rs_command command;
-    rs_command_start(&command, v->queue->layer, v->queue, v->queue->handle, 0, NULL);
+    rs_command_start(&command, v->own.queue->layer, v->own.queue, v->own.queue->handle, 0, NULL);
     command.keeps_run = true;
     for (size_t i = 0; i < v->count; i++)
         rs_command_use(&command, v->buffers[i].buffer, NULL);
@@ -38,41 +41,36 @@ static bool bring_back(const rs_verification *v) RS_LOCKED
     return is_back;
 }
 
-static bool read_all(const rs_verification *v, size_t place) RS_LOCKED
+static bool read_all(const rs_verification *v, int copy) RS_LOCKED
 {
     for (size_t i = 0; i < v->count; i++) {
         const verified *one = &v->buffers[i];
-        unsigned char *const to[] = {one->before, one->own, one->other};
-        if (rs_api_memory_read(v->queue->handle, one->buffer->handle, one->buffer->size,
-                               to[place]) != 0)
+        if (rs_api_memory_read(v->own.queue->handle, one->buffer->handle, one->buffer->size,
+                               one->bytes[copy]) != 0)
             return false;
     }
     return true;
 }
 
-static bool write_all(const rs_verification *v, size_t place) RS_LOCKED
+static bool write_all(const rs_verification *v, int copy) RS_LOCKED
 {
     bool is_written = true;
     for (size_t i = 0; i < v->count; i++) {
         const verified *one = &v->buffers[i];
-        const unsigned char *const from[] = {one->before, one->own};
-        is_written = rs_api_memory_write(v->queue->handle, one->buffer->handle, one->buffer->size,
-                                         from[place]) == 0 &&
+        is_written = rs_api_memory_write(v->own.queue->handle, one->buffer->handle,
+                                         one->buffer->size, one->bytes[copy]) == 0 &&
                      is_written;
     }
     return is_written;
 }
-enum { BEFORE, OWN, OTHER };
 
 /* ---- what is verified ---- */
 
 static void forget(rs_verification *v)
 {
-    for (size_t i = 0; i < v->count; i++) {
-        free(v->buffers[i].before);
-        free(v->buffers[i].own);
-        free(v->buffers[i].other);
-    }
+    for (size_t i = 0; i < v->count; i++)
+        for (int copy = 0; copy < COPIES; copy++)
+            free(v->buffers[i].bytes[copy]);
     free(v->buffers);
     *v = (rs_verification){0};
 }
@@ -88,7 +86,7 @@ static bool has(const rs_verification *v, const rs_buffer *buffer)
 /* Why not, or NULL. */
 static const char *find_buffers(rs_verification *v) RS_LOCKED
 {
-    const rs_kernel *kernel = v->kernel;
+    const rs_kernel *kernel = v->own.kernel;
     if (rs_layer_is_held(kernel->layer))
         return "the program holds commands back";
     if (!rs_api_is_confined(kernel))
@@ -99,29 +97,34 @@ static const char *find_buffers(rs_verification *v) RS_LOCKED
         if (buffer == NULL || has(v, buffer))
             continue;
         if (buffer->map_count > 0 || buffer->is_lost ||
-            (buffer->layout != NULL && buffer->layout->device != v->queue->device))
+            (buffer->layout != NULL && buffer->layout->device != v->own.queue->device))
             return "the program has a buffer mapped, or another device has it";
         verified *one = &v->buffers[v->count++];
-        *one =
-            (verified){buffer, i, malloc(buffer->size), malloc(buffer->size), malloc(buffer->size)};
-        if (one->before == NULL || one->own == NULL || one->other == NULL)
-            return "there is no memory for the copies";
+        *one = (verified){.buffer = buffer, .argument = i};
+        for (int copy = 0; copy < COPIES; copy++)
+            if ((one->bytes[copy] = malloc(buffer->size)) == NULL)
+                return "there is no memory for the copies";
     }
     return v->buffers != NULL ? NULL : "there is no memory for the copies";
 }
 
 static void leave_out(rs_verification *v, const char *why) RS_LOCKED
 {
-    rs_report_note(v->kernel->layer, "Launches of %s were not verified: %s.",
-                   v->kernel->facts->name, why);
-    v->kernel->layer->verified.left_out++;
+    rs_report_note(v->own.kernel->layer, "Launches of %s were not verified: %s.",
+                   v->own.kernel->facts->name, why);
+    v->own.kernel->layer->verified.left_out++;
     forget(v);
 }
 
-void rs_verify_begin(rs_verification *v, rs_kernel *kernel, rs_queue *queue, rs_verify_run *run,
-                     void *launch)
+void rs_verify_begin(rs_verification *v, const rs_choice *choice, rs_verify_run *run, void *launch)
 {
-    *v = (rs_verification){.kernel = kernel, .queue = queue, .run = run, .launch = launch};
+    *v = (rs_verification){0};
+    if (!choice->rewritten || !choice->kernel->layer->settings.verifies)
+        return;
+    *v = (rs_verification){.own = *choice, .run = run, .launch = launch};
+    v->own.rewritten = v->own.is_timed = false;
+    v->own.by_policy = true;
+    v->own.demand = RS_INDIFFERENT;
     const char *why = find_buffers(v);
     if (why != NULL) {
         leave_out(v, why);
@@ -132,7 +135,7 @@ void rs_verify_begin(rs_verification *v, rs_kernel *kernel, rs_queue *queue, rs_
         leave_out(v, "its buffers cannot be read");
         return;
     }
-    const int error = run(launch);
+    const int error = run(&v->own, launch);
     const bool is_read = bring_back(v) && error == 0 && read_all(v, OWN);
     if (!write_all(v, BEFORE) || !is_read)
         leave_out(v, "the program's own form could not run twice");
@@ -146,7 +149,7 @@ static const verified *find_difference(const rs_verification *v, size_t *byte)
     for (size_t i = 0; i < v->count; i++) {
         const verified *one = &v->buffers[i];
         for (*byte = 0; *byte < one->buffer->size; ++*byte)
-            if (one->own[*byte] != one->other[*byte])
+            if (one->bytes[OWN][*byte] != one->bytes[OTHER][*byte])
                 return one;
     }
     return NULL;
@@ -175,7 +178,7 @@ static const char *name_member(const rs_record *record, size_t byte)
 
 static void note_difference(const rs_verification *v, const verified *one, size_t byte) RS_LOCKED
 {
-    const rs_kernel *kernel = v->kernel;
+    const rs_kernel *kernel = v->own.kernel;
     const rs_target *target = kernel->arguments[one->argument].target;
     const char *name = name_argument(kernel, one->argument);
     if (target != NULL)
@@ -198,16 +201,16 @@ static bool is_steady(const rs_verification *v) RS_LOCKED
     size_t byte;
     if (!write_all(v, BEFORE))
         return true;
-    const int error = v->run(v->launch);
+    const int error = v->run(&v->own, v->launch);
     return !(bring_back(v) && error == 0 && read_all(v, OTHER) &&
              find_difference(v, &byte) != NULL);
 }
 
 void rs_verify_end(rs_verification *v, bool is_rewritten)
 {
-    if (v->kernel == NULL)
+    if (v->own.kernel == NULL)
         return;
-    rs_layer *layer = v->kernel->layer;
+    rs_layer *layer = v->own.kernel->layer;
     size_t byte;
     if (!is_rewritten) { /* the program's own form ran after all */
         forget(v);

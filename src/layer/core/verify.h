@@ -21,26 +21,26 @@
 #ifndef RS_LAYER_VERIFY_H
 #define RS_LAYER_VERIFY_H
 
-#include "layer/core/coherence.h"
+#include "layer/core/choice.h"
 
-/* Runs the launch in the program's own form, to its end or not: 0 or an error. */
-typedef int rs_verify_run(void *launch) RS_LOCKED;
+/* Runs the launch as `own` says, in the program's own form, to its end or not: 0 or an error. */
+typedef int rs_verify_run(const rs_choice *own, void *launch) RS_LOCKED;
 
 struct rs_verified_buffer;
 
 /* All zero: nothing is verified. */
 typedef struct {
-    rs_kernel *kernel;
-    rs_queue *queue;
+    rs_choice own; /* of the program's own form */
     rs_verify_run *run;
     void *launch;
     struct rs_verified_buffer *buffers;
     size_t count;
 } rs_verification;
 
-/* Leaves all buffers as the launch is to find them, in the program's layout. */
-void rs_verify_begin(rs_verification *verification, rs_kernel *kernel, rs_queue *queue,
-                     rs_verify_run *run, void *launch) RS_LOCKED;
+/* Begins when launches are to be verified and this one is to be rewritten. Leaves all buffers as
+ * the launch is to find them, in the program's layout. */
+void rs_verify_begin(rs_verification *verification, const rs_choice *choice, rs_verify_run *run,
+                     void *launch) RS_LOCKED;
 
 /* The launch was given to the queue, in whichever form (false: it failed, and nothing is said). */
 void rs_verify_end(rs_verification *verification, bool is_rewritten) RS_LOCKED;

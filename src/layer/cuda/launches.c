@@ -216,25 +216,20 @@ static void choose(const launching *l, rs_choice *choice, rs_cuda_queue *queue) 
     }
 }
 
-/* For verification: the program's own form. */
+/* What run_own() needs. */
 typedef struct {
     const launching *launch;
-    const rs_choice *choice;
     rs_cuda_queue *queue;
-} verifying;
+} own_launch;
 
-static int run_own(void *data) RS_LOCKED
+static int run_own(const rs_choice *own, void *launch) RS_LOCKED
 {
-    const verifying *v = data;
-    rs_choice own = *v->choice;
+    const own_launch *as = launch;
     rs_command command;
     rs_cuda_mark *mark = NULL;
     rs_cuda_function form;
-    own.rewritten = own.is_timed = false;
-    own.by_policy = true;
-    own.demand = RS_INDIFFERENT;
-    rs_command_start(&command, rs_the_layer(), &v->queue->core, v->queue, 0, NULL);
-    const rs_word result = enqueue(v->launch, &command, &own, &form, &mark);
+    rs_command_start(&command, rs_the_layer(), &as->queue->core, as->queue, 0, NULL);
+    const rs_word result = enqueue(as->launch, &command, own, &form, &mark);
     rs_command_finish(&command);
     return (int)(rs_cuda_result)result;
 }
@@ -244,10 +239,9 @@ static rs_word launch_chosen(const launching *l, rs_choice *choice, rs_cuda_queu
     rs_command command;
     rs_cuda_mark *mark = NULL;
     rs_cuda_function form;
-    verifying verified = {l, choice, queue};
-    rs_verification verification = {0};
-    if (choice->rewritten && rs_the_layer()->settings.verifies)
-        rs_verify_begin(&verification, choice->kernel, &queue->core, run_own, &verified);
+    own_launch own = {l, queue};
+    rs_verification verification;
+    rs_verify_begin(&verification, choice, run_own, &own);
     rs_command_start(&command, rs_the_layer(), &queue->core, queue, 0, NULL);
     command.is_profiled = command.is_profiled || choice->is_timed;
     rs_word result = enqueue(l, &command, choice, &form, &mark);

@@ -162,26 +162,22 @@ static bool repeat(rs_choice *choice, cl_command_queue queue, cl_kernel handle, 
     return true;
 }
 
-/* For verification: the program's own form. */
+/* What run_own() needs. */
 typedef struct {
-    const rs_choice *choice;
     cl_command_queue queue;
     cl_kernel handle;
     cl_uint wait_count;
     const cl_event *wait_list;
-} verifying;
+} own_launch;
 
-static int run_own(void *data) RS_LOCKED
+static int run_own(const rs_choice *own, void *launch) RS_LOCKED
 {
-    const verifying *v = data;
-    rs_choice own = *v->choice;
+    const own_launch *as = launch;
     rs_command command;
-    cl_kernel form = v->handle;
-    own.rewritten = own.is_timed = false;
-    own.by_policy = true;
-    own.demand = RS_INDIFFERENT;
-    rs_command_start(&command, rs_the_layer(), own.queue, v->queue, v->wait_count, v->wait_list);
-    const cl_int error = enqueue(&command, &own, &form, NULL);
+    cl_kernel form = as->handle;
+    rs_command_start(&command, rs_the_layer(), own->queue, as->queue, as->wait_count,
+                     as->wait_list);
+    const cl_int error = enqueue(&command, own, &form, NULL);
     rs_command_finish(&command);
     return error;
 }
@@ -194,10 +190,9 @@ static cl_int launch(rs_choice *choice, cl_command_queue queue, cl_kernel handle
     cl_event mine = NULL;
     cl_kernel form = handle;
     choose(choice, queue, (wait_count == 0) == (wait_list == NULL), handle);
-    verifying verified = {choice, queue, handle, wait_count, wait_list};
-    rs_verification verification = {0};
-    if (choice->rewritten && rs_the_layer()->settings.verifies)
-        rs_verify_begin(&verification, choice->kernel, choice->queue, run_own, &verified);
+    own_launch own = {queue, handle, wait_count, wait_list};
+    rs_verification verification;
+    rs_verify_begin(&verification, choice, run_own, &own);
     rs_command_start(&command, rs_the_layer(), choice->queue, queue, wait_count, wait_list);
     bool timed = choice->is_timed;
     const bool by_profiling_queue = timed && !command.queue->profiling;
