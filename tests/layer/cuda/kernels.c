@@ -14,12 +14,11 @@
  * is foretold of them (description.c) is right of move, too much of mix and wrong of fold.
  */
 #include "kernels.h"
+#include "place.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TILE = 32 };
 
 #define EXPORT __attribute__((visibility("default")))
 #define SIZES(name, ...)                                                                           \
@@ -33,31 +32,6 @@ enum { TILE = 32 };
     TIME(name##_full_large, second);                                                               \
     TIME(name##_ragged_large, second)
 #define SECOND(name, form, ...) SIZES(name##_##form, __VA_ARGS__)
-
-typedef struct {
-    long long count, first;
-} extent;
-
-/* Where a member is: `count` 0 means the program's own layout. */
-typedef struct {
-    char *base;
-    size_t count;
-    size_t group; /* 0: none; else full tiles of groups of so many */
-} array;
-
-static char *place(array a, size_t record, size_t i, size_t offset, size_t width)
-{
-    if (a.count == 0)
-        return a.base + i * record + offset;
-    if (a.group > 0) {
-        const size_t g = i / a.group, lane = g % TILE;
-        return a.base + (g - lane) * a.group * record + (i % a.group * record + offset) * TILE +
-               lane * width;
-    }
-    const size_t first = i - i % TILE;
-    const size_t span = a.count - first < TILE ? a.count - first : TILE;
-    return a.base + first * record + offset * span + (i % TILE) * width;
-}
 
 #define MEMBER(a, type, i, member)                                                                 \
     (*(__typeof__(((type *)0)->member) *)place(a, sizeof(type), i, offsetof(type, member),         \

@@ -5,32 +5,7 @@
 extern "C" {
 #include "../kernels.h"
 }
-
-struct extent {
-    long long count, first;
-};
-
-constexpr size_t TILE = 32;
-
-/* Where a member is: `count` 0 means the program's own layout; groups are in full tiles. */
-struct array {
-    char *base;
-    size_t count, group;
-};
-
-static __device__ char *place(array a, size_t record, size_t i, size_t offset, size_t width)
-{
-    if (a.count == 0)
-        return a.base + i * record + offset;
-    if (a.group > 0) {
-        const size_t g = i / a.group, lane = g % TILE;
-        return a.base + (g - lane) * a.group * record + (i % a.group * record + offset) * TILE +
-               lane * width;
-    }
-    const size_t first = i - i % TILE;
-    const size_t span = a.count - first < TILE ? a.count - first : TILE;
-    return a.base + first * record + offset * span + i % TILE * width;
-}
+#include "../place.h"
 
 #define MEMBER(a, type, i, member)                                                                 \
     (*(decltype(type::member) *)place(a, sizeof(type), i, offsetof(type, member),                  \
