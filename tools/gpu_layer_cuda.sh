@@ -20,23 +20,9 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-PATH=$PATH:/usr/local/cuda/bin
-command -v nvcc >/dev/null || { echo "gpu_layer_cuda: there is no nvcc" && exit 77; }
-if [ ! -x "$build/bin/restride" ] || [ ! -r "$build/lib/librestride_layer_cuda.so" ]; then
-    cmake -S . -B "$build" -DRESTRIDE_TESTS=OFF -DRESTRIDE_EXAMPLES=OFF -DRESTRIDE_LAB=OFF -DRESTRIDE_MPI=OFF >/dev/null &&
-        cmake --build "$build" --parallel "$(nproc)" -- --no-print-directory --quiet || exit 1
-fi
-restride=$PWD/$build/bin/restride
-# Without the rewriter the layer still has the second forms that are in the program.
-only=()
-"$restride" rewrite --help >/dev/null 2>&1 || only=(--cache-only)
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tools/gpu_layer.sh
 export XDG_CACHE_HOME=$work/cache RESTRIDE_WISDOM=
 sources=tests/layer/cuda/gpu
-architecture=native
-! $compile || architecture=sm_90
 "${CC:-cc}" -c "$sources/forms.c" -o "$work/forms.o" || exit 1
 declare -A flags=([static]="-cudart static" [shared]="-cudart shared" [threads]="-default-stream per-thread")
 for kind in static shared threads; do

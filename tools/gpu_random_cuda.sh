@@ -22,25 +22,12 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-PATH=$PATH:/usr/local/cuda/bin
-command -v nvcc >/dev/null || { echo "gpu_random_cuda: there is no nvcc" && exit 77; }
-if [ ! -x "$build/bin/restride" ] || [ ! -r "$build/lib/librestride_layer_cuda.so" ]; then
-    cmake -S . -B "$build" -DRESTRIDE_TESTS=OFF -DRESTRIDE_EXAMPLES=OFF -DRESTRIDE_LAB=OFF -DRESTRIDE_MPI=OFF >/dev/null &&
-        cmake --build "$build" --parallel "$(nproc)" -- --no-print-directory --quiet || exit 1
-fi
-restride=$PWD/$build/bin/restride
-only=()
-"$restride" rewrite --help >/dev/null 2>&1 || only=(--cache-only)
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tools/gpu_layer.sh
 passed=$PWD/$build/gpu_random_cuda.passed
 $again && rm -f "$passed" "$passed.counts"
 touch "$passed"
 export RESTRIDE_WISDOM=
 sources=tests/layer/cuda
-architecture=native
-! $compile || architecture=sm_90
 stubs=$(dirname "$(command -v nvcc)")/../lib64/stubs
 nvcc -std=c++17 -O2 -fmad=false -arch=$architecture -cubin $sources/gpu/random.cu -o "$work/kernels.cubin" &&
     "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE $sources/program.c $sources/sequence.c $sources/calls.c $sources/description.c -o "$work/program" \
