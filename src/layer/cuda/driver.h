@@ -203,8 +203,8 @@ rs_entry_handler rs_follow_use_everything, rs_follow_restore_everything, rs_foll
 /* The allocation that an address lies in, or NULL. */
 rs_cuda_buffer *rs_cuda_buffer_at(uintptr_t address) RS_LOCKED;
 
-rs_entry_handler rs_follow_copy, rs_follow_allocate, rs_follow_allocate_kept, rs_follow_free,
-    rs_follow_free_later, rs_follow_keep, rs_follow_keep_resource;
+rs_entry_handler rs_follow_copy, rs_follow_fill, rs_follow_allocate, rs_follow_allocate_kept,
+    rs_follow_free, rs_follow_free_later, rs_follow_keep, rs_follow_keep_resource;
 
 /* ---- kernels and launches ---- */
 

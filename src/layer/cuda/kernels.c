@@ -82,8 +82,8 @@ static json_t *describe_argument(const rs_form_argument *argument)
     return description;
 }
 
-/* So many records one behind the other, as one. A tile of groups, i/(TG) i%G f i/G%T, is one of
- * such records: (i/G)/T (i%G f) (i/G)%T. */
+/* Makes one record of `times` records, one behind the other. A tile of groups, i/(TG) i%G f i/G%T,
+ * is one of such records: (i/G)/T (i%G f) (i/G)%T. */
 static bool repeat_record(rs_record *made, const rs_record *record, size_t times)
 {
     *made = (rs_record){.size = record->size * times,

@@ -225,16 +225,10 @@ static bool replaces_all(const rs_entry *entry, const rs_word *w, const rs_cuda_
            w[0] == first_of(buffer) && w[entry->kind->bytes] == buffer->core.size;
 }
 
-/* Whether all bytes that the call writes are the same: then they are so in every layout. */
-static bool writes_alike(const rs_entry *entry)
-{
-    static const char fill[] = "cuMemsetD8";
-    return strncmp(entry->kind->name, fill, sizeof fill - 1) == 0;
-}
-
-/* An array that is all replaced takes no conversion back, and one that is all filled with one byte
- * stays in its layout: the bytes of each layout are the same ones in another order. */
-rs_word rs_follow_copy(const rs_entry *entry, rs_word *w)
+/* An array that is all replaced takes no conversion back. One that is all filled with one byte
+ * (`is_fill`) stays in its layout, too: the bytes of each layout are the same ones in another
+ * order. */
+static rs_word follow(const rs_entry *entry, rs_word *w, bool is_fill)
 {
     rs_layer *layer = rs_the_layer();
     rs_cuda_buffer *buffers[MOST_POINTERS] = {NULL, NULL};
@@ -264,10 +258,20 @@ rs_word rs_follow_copy(const rs_entry *entry, rs_word *w)
     const rs_word result =
         is_locked ? (command.error != 0 ? (rs_word)command.error : rs_entry_call(entry, w))
                   : rs_cuda_call_with(entry, w, &command, buffers, count);
-    if (replaces && !writes_alike(entry) && (rs_cuda_result)result == RS_CUDA_SUCCESS)
+    if (replaces && !is_fill && (rs_cuda_result)result == RS_CUDA_SUCCESS)
         rs_buffer_set_layout(&buffers[0]->core, NULL);
     rs_command_end(&command);
     return result;
+}
+
+rs_word rs_follow_copy(const rs_entry *entry, rs_word *w)
+{
+    return follow(entry, w, false);
+}
+
+rs_word rs_follow_fill(const rs_entry *entry, rs_word *w)
+{
+    return follow(entry, w, true);
 }
 
 /* ---- what keeps memory in the program's layout ---- */
