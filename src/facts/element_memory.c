@@ -11,9 +11,7 @@ typedef struct {
 
 static bool check(const look *at, const rs_syntax_node *node)
 {
-    const rs_syntax_type *to =
-        node->type == NULL || node->type->kind != RS_TYPE_POINTER ? NULL : node->type->of;
-    to = to == NULL ? NULL : to->plain;
+    const rs_syntax_type *to = rs_element_pointee(node->type);
     if (to == NULL || to->kind != RS_TYPE_RECORD || node->kind != RS_NODE_IMPLICIT ||
         node->conversion != RS_CONVERSION_LOAD)
         return true;
@@ -24,7 +22,7 @@ static bool check(const look *at, const rs_syntax_node *node)
     const rs_syntax_declaration *kernel = at->facts->kernel;
     for (size_t i = 0; i < kernel->parameter_count && i < 64; i++)
         if (at->facts->frames[0]->parameters[i].shape != RS_SHAPE_NONE &&
-            kernel->parameters[i]->type->of->plain == to)
+            rs_element_pointee(kernel->parameters[i]->type) == to)
             rs_element_refuse(at->facts, UINT64_C(1) << i, node->range,
                               "memory holds pointers to such structures");
     return true;

@@ -274,7 +274,7 @@ static rs_fact_element see_conditional(rs_fact_elements *facts, rs_fact_frame *f
 
 /* --- conversions --- */
 
-static const rs_syntax_type *pointee(const rs_syntax_type *type)
+const rs_syntax_type *rs_element_pointee(const rs_syntax_type *type)
 {
     return type != NULL && type->kind == RS_TYPE_POINTER && type->of != NULL ? type->of->plain
                                                                              : NULL;
@@ -301,7 +301,7 @@ static rs_fact_element see_implicit(rs_fact_elements *facts, rs_fact_frame *fram
             return none;
         break;
     case RS_CONVERSION_POINTER:
-        if (is_pointer(of) && pointee(node->type) == pointee(child->type))
+        if (is_pointer(of) && rs_element_pointee(node->type) == rs_element_pointee(child->type))
             return of;
         break;
     default:
@@ -320,7 +320,8 @@ static rs_fact_element see_cast(rs_fact_elements *facts, rs_fact_frame *frame,
     const rs_fact_element of = rs_element_see(facts, frame, child);
     if (of.shape == RS_SHAPE_NONE || (node->type != NULL && node->type->kind == RS_TYPE_VOID))
         return none;
-    const rs_syntax_type *from = pointee(child->type), *to = pointee(node->type);
+    const rs_syntax_type *from = rs_element_pointee(child->type),
+                         *to = rs_element_pointee(node->type);
     if (of.shape == RS_SHAPE_LEAF_POINTER && from != NULL && to != NULL && from->size > 0 &&
         from->size == to->size && to->kind != RS_TYPE_RECORD)
         return of;

@@ -14,6 +14,9 @@ rs_fact_element rs_element_call(rs_fact_elements *facts, rs_fact_frame *frame,
 rs_fact_element rs_element_construct(rs_fact_elements *facts, rs_fact_frame *frame,
                                      const rs_syntax_node *node);
 
+/* What a pointer of that type points to, without qualifiers and names; NULL for other types. */
+const rs_syntax_type *rs_element_pointee(const rs_syntax_type *type);
+
 /* The frame of a function; NULL without memory. */
 rs_fact_frame *rs_element_frame(rs_fact_elements *facts, const rs_syntax_declaration *function,
                                 const rs_fact_element *parameters, rs_fact_element object);

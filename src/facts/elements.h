@@ -47,8 +47,9 @@ typedef struct {
     rs_fact_element returned;
     rs_map nodes, declarations; /* those with a shape, to rs_fact_element */
     rs_map calls;               /* of CALL nodes, to the frame that they enter */
-    rs_syntax_range *unread; /* conditional text, whole lines, that names one of these but was not
-     read: it holds with other macros, for which nothing here was found out */
+    /* Conditional text, in whole lines, that names one of these but was not read: it holds with
+     * other macros, about which nothing is known here. */
+    rs_syntax_range *unread;
     size_t unread_count, unread_capacity;
 } rs_fact_frame;
 

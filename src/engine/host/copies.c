@@ -143,7 +143,8 @@ static void cut_part(rs_host_copied_group *g, const rs_copy_part *part)
     g->direct = g->direct || part->unit >= RS_HOST_COPY_LONG_UNIT;
 }
 
-/* Where the runs of the target are parts of longer ones. */
+/* Where a box has only a part of each run of the target, its buffer has room for one line more in
+ * each run, so that whole lines are written. */
 static void cut_lines(rs_host_copied_group *g, const rs_copy_part *part)
 {
     enum { LINE = RS_HOST_STREAM_LINE };
@@ -192,12 +193,10 @@ static void add_aligned(rs_host_copied *copies, size_t group, const rs_copy_part
     p->stream = p->rows == part->axis_count ? NULL : rs_host_tile_choose_stream(&p->tile);
     bool fits = part->to % RS_HOST_STREAM_LINE == 0 && p->rows == dense && p->stream != NULL &&
                 g->blocks[dense] * part->unit % RS_HOST_STREAM_LINE == 0;
-    if (fits) {
-        copies->part_count++;
-        order_boxes(g, part);
-    } else {
-        g->boxes = 0;
-    }
+    if (!fits)
+        return; /* without boxes, it is no group */
+    copies->part_count++;
+    order_boxes(g, part);
 }
 
 static void add_group(rs_host_copied *copies, const rs_copy_part *parts, const rs_copy_group *group)
@@ -221,7 +220,7 @@ static void add_group(rs_host_copied *copies, const rs_copy_part *parts, const r
     }
     for (size_t i = 0; i < group->count; i++) {
         rs_host_copied_part *p = &copies->parts[copies->part_count++];
-        p->part = parts[i];
+        *p = (rs_host_copied_part){.part = parts[i]};
         place_part(p, g);
         choose_loops(p, g);
     }
