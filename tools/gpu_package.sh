@@ -18,7 +18,7 @@ make_card() {
     # Compiled kernels are found by their sources: the wheel and the program that times it are of one commit.
     rm -f dist/restride-*"_$(uname -m).whl"
     tools/wheel.sh dist
-    cmake --build "$build" --parallel 2 --target lbm time_first
+    cmake --build "$build" --parallel 2 --target example_lbm time_first
     rm -rf "$card"
     mkdir -p "$card/lib"
     cp dist/restride-*"_$(uname -m).whl" "$build"/bin/examples/lbm examples/lbm/lbm.cl "$build"/tests/engine/time_first "$card"
