@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_random_cuda.sh [--build FOLDER] [--count N] [--seconds S] [--again] [--compile]
+# usage: tools/gpu_random_cuda.sh [--build FOLDER] [--count N] [--seconds S] [--jobs N] [--again] [--compile]
 # N random programs of calls of the CUDA driver (default 20000) on a GPU, plainly and under `restride run`, with policies asta and
 # auto, one thread and 16, both kinds of default streams: all bytes that they read back are the same. What has passed is noted in
-# FOLDER (default: build), so that the same command goes on after S seconds (default 540) or a failure; --again forgets it. With
-# --compile nothing is run. 0 when nothing differed so far, 77 where there is no nvcc.
+# FOLDER (default: build), so that the same command goes on after S seconds (default 540) or a failure; --again forgets it. N jobs
+# (default 4) run at a time. With --compile nothing is run. 0 when nothing differed so far, 77 where there is no nvcc.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-build=build count=20000 seconds=540 again=false compile=false
+build=build count=20000 seconds=540 jobs=4 again=false compile=false
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=${2:?} && shift ;;
     --count) count=${2:?} && shift ;;
     --seconds) seconds=${2:?} && shift ;;
+    --jobs) jobs=${2:?} && shift ;;
     --again) again=true ;;
     --compile) compile=true ;;
     *)
@@ -35,36 +36,45 @@ nvcc -std=c++17 -O2 -fmad=false -arch=$architecture -cubin $sources/gpu/random.c
 echo "gpu_random_cuda: the programs are built"
 ! $compile || exit 0
 
-# One part: so many programs by one process, and by each of 16 threads fewer.
-part=100 failed=0 began=$SECONDS programs=0
-kinds=("asta :$part" "auto :$part" "asta p:$part" "auto p:$part" "asta tp:3" "auto tp:3")
-for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
-    kind=${kinds[number % ${#kinds[@]}]}
-    policy=${kind%% *} flags=${kind#* } each=${kind##*:}
-    flags=${flags%:*}
-    size=$each
-    [ "$flags" != tp ] || size=$((16 * each))
-    programs=$((programs + size))
-    grep -qx "$number" "$passed" && continue
-    arguments=("$work/program" "$work/kernels.cubin" $((1 + number * 1000)) "$each" "$flags")
-    if ! timeout 120 "${arguments[@]}" >"$work/plain" 2>&1; then
-        echo "part $number: the plain run failed: $(tail -n 1 "$work/plain")"
-        exit 1
+# try NUMBER POLICY FLAGS EACH SIZE: one part, so many programs by one process, or by each of 16 threads fewer.
+try() {
+    local mine=$work/part$1
+    local arguments=("$work/program" "$work/kernels.cubin" $((1 + $1 * 1000)) "$4" "$3")
+    if ! timeout 120 "${arguments[@]}" >"$mine.plain" 2>&1; then
+        echo "part $1: the plain run failed: $(tail -n 1 "$mine.plain")"
+        return 1
     fi
-    timeout 300 "$restride" run "${only[@]}" --quiet --policy "$policy" --report "$work/report.json" -- "${arguments[@]}" >"$work/run" 2>&1
-    if cmp -s "$work/plain" "$work/run"; then
-        echo "$number" >>"$passed"
-        python3 - "$work/report.json" "$policy" "$size" >>"$passed.counts" <<'END'
+    timeout 300 "$restride" run "${only[@]}" --quiet --policy "$2" --report "$mine.json" -- "${arguments[@]}" >"$mine.run" 2>&1
+    if ! cmp -s "$mine.plain" "$mine.run"; then
+        echo "part $1 DIFFERS: seed $((1 + $1 * 1000)), $4 programs, flags \"$3\", policy $2: $(tail -n 1 "$mine.run")"
+        return 1
+    fi
+    echo "$1" >>"$passed"
+    python3 - "$mine.json" "$2" "$5" >>"$passed.counts" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
 kernels = report["kernels"]
 print(sys.argv[2], sys.argv[3], sum(k["launches"] for k in kernels), sum(k["transformed_launches"] for k in kernels), report["marshal"]["count"])
 END
-    else
-        failed=$((failed + 1))
-        echo "part $number DIFFERS: seed $((1 + number * 1000)), $each programs, flags \"$flags\", policy $policy: $(tail -n 1 "$work/run")"
+}
+
+part=100 failed=0 began=$SECONDS programs=0 running=0
+kinds=("asta :$part" "auto :$part" "asta p:$part" "auto p:$part" "asta tp:3" "auto tp:3")
+for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
+    kind=${kinds[number % ${#kinds[@]}]}
+    flags=${kind#* } each=${kind##*:}
+    flags=${flags%:*} size=$each
+    [ "$flags" != tp ] || size=$((16 * each))
+    programs=$((programs + size))
+    grep -qx "$number" "$passed" && continue
+    if [ $running = "$jobs" ]; then
+        wait -n || failed=$((failed + 1))
+        running=$((running - 1))
     fi
+    try "$number" "${kind%% *}" "$flags" "$each" "$size" &
+    running=$((running + 1))
 done
+for (( ; running > 0; running--)); do wait -n || failed=$((failed + 1)); done
 echo
 echo "policy  programs  launches  transformed  conversions"
 [ ! -r "$passed.counts" ] || awk '{ p[$1] += $2; l[$1] += $3; t[$1] += $4; c[$1] += $5 }

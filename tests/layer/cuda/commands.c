@@ -11,6 +11,7 @@ typedef struct {
     size_t behind_count;
     doing *doing;
     void *data;
+    size_t bytes;
     bool is_over;
 } command;
 
@@ -94,6 +95,18 @@ void command_finish_some(void)
 {
     if (count > 0 && random_below(4) == 0)
         command_finish(base + random_below((unsigned)count));
+}
+
+bool command_names(uintptr_t address, size_t bytes)
+{
+    uintptr_t word;
+    for (const command *c = commands; c < commands + count; c++)
+        for (size_t i = 0; !c->is_over && i + sizeof word <= c->bytes; i++) {
+            memcpy(&word, (const char *)c->data + i, sizeof word);
+            if (word - address < bytes)
+                return true;
+        }
+    return false;
 }
 
 static void add_behind(command *c, command_id id)
@@ -217,7 +230,7 @@ command_id command_give(made_up_stream *stream, doing *doing, const void *data, 
         capacity = MOST_PENDING;
         commands = realloc(commands, capacity * sizeof *commands);
     }
-    command c = {.doing = doing, .data = copy_bytes(data, bytes)};
+    command c = {.doing = doing, .data = copy_bytes(data, bytes), .bytes = bytes};
     add_order(&c, stream);
     stream->awaited_count = 0;
     commands[count++] = c;

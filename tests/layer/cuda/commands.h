@@ -28,7 +28,8 @@ command_id command_give(made_up_stream *stream, doing *doing, const void *data, 
 bool command_is_over(command_id id);
 void command_finish(command_id id); /* and all that it comes behind */
 void command_finish_all(void);
-void command_finish_some(void); /* perhaps */
+void command_finish_some(void);                      /* perhaps */
+bool command_names(uintptr_t address, size_t bytes); /* one that is not over has such an address */
 
 /* The device's clock, in microseconds: what its commands have taken. */
 double device_time(void);

@@ -124,9 +124,16 @@ EXPORT result cuCtxGetDevice(int *found)
     return SUCCESS;
 }
 
+/* Streams that capture. While there are some nobody may wait for the whole context. */
+static size_t captures;
+
 EXPORT result cuCtxSynchronize(void)
 {
     BEGIN;
+    if (captures > 0) {
+        fprintf(stderr, "made-up device: a wait for the context while a stream captures\n");
+        abort();
+    }
     command_finish_all();
     return leave(SUCCESS);
 }
@@ -305,6 +312,7 @@ EXPORT result cuStreamBeginCapture_v2(uintptr_t stream, int mode)
     (void)mode;
     BEGIN;
     stream_of(stream, false)->capture = graph_make();
+    captures++;
     return leave(SUCCESS);
 }
 
@@ -313,6 +321,7 @@ EXPORT result cuStreamEndCapture(uintptr_t stream, graph **made)
     BEGIN;
     *made = stream_of(stream, false)->capture;
     stream_of(stream, false)->capture = NULL;
+    captures--;
     return leave(SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 #include "calls.h"
 #include "kernels.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,16 @@ static void *kernels[8];
 enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, SCALE, REACH, KERNELS };
 static const char *const names[KERNELS] = {"move",  "mix",        "fold",  "inside",
                                            "pairs", "open_ended", "scale", "reach"};
+
+/* A wait for the context ends captures of all threads: it waits until there are none. */
+static pthread_rwlock_t captures = PTHREAD_RWLOCK_INITIALIZER;
+
+static void wait_for_context(void)
+{
+    pthread_rwlock_wrlock(&captures);
+    CHECK(cu.cuCtxSynchronize());
+    pthread_rwlock_unlock(&captures);
+}
 
 static unsigned below(unsigned limit)
 {
@@ -187,10 +198,13 @@ static void end(array *a, bool at_once)
     order(a, stream, true);
     if (both)
         order(a + 1, stream, true);
-    if (at_once || !a->is_pooled || below(2) == 0)
-        CHECK(cu.cuMemFree_v2(a->address));
-    else
+    const bool is_later = !at_once && a->is_pooled && below(2) != 0;
+    if (a->is_pooled && !is_later) /* the driver waits for other memory alone */
+        wait_for_context();
+    if (is_later)
         CHECK(cu.cuMemFreeAsync(a->address, streams[stream]));
+    else
+        CHECK(cu.cuMemFree_v2(a->address));
     forget(a);
     a->address = 0;
     if (both) {
@@ -212,7 +226,7 @@ static void read_back(array *a, int stream)
     } else {
         CHECK(cu.cuMemcpyDtoHAsync_v2(content, from, count * record, streams[stream]));
         if (below(4) == 0)
-            CHECK(cu.cuCtxSynchronize());
+            wait_for_context();
         else
             CHECK(cu.cuStreamSynchronize(streams[stream]));
     }
@@ -371,20 +385,22 @@ static void run_graph(void)
 {
     void *graph, *made;
     const int stream = 1 + (int)below(STREAMS - 1);
-    CHECK(cu.cuCtxSynchronize());
+    wait_for_context();
+    pthread_rwlock_rdlock(&captures);
     CHECK(cu.cuStreamBeginCapture_v2(streams[stream], 1)); /* other threads allocate meanwhile */
     is_captured = true;
     for (unsigned i = 1 + below(3); i > 0; i--)
         launch_move(stream, true);
     is_captured = false;
     CHECK(cu.cuStreamEndCapture(streams[stream], &graph));
+    pthread_rwlock_unlock(&captures);
     CHECK(cu.cuGraphInstantiateWithFlags(&made, graph, 0));
     for (unsigned i = 1 + below(3); i > 0; i--) {
         CHECK(cu.cuGraphLaunch(made, streams[stream]));
         if (below(2) == 0)
             launch_move(stream, true);
     }
-    CHECK(cu.cuCtxSynchronize());
+    wait_for_context();
     CHECK(cu.cuGraphDestroy(graph));
     CHECK(cu.cuGraphExecDestroy(made));
 }
@@ -394,7 +410,7 @@ static void call_unknown(void)
     array *a = pick(TYPES);
     if (a == NULL || !calls_unknown)
         return;
-    CHECK(cu.cuCtxSynchronize());
+    wait_for_context();
     CHECK(cu.cuMadeUpFunction(a->address, 1, bytes_of(a) / 2));
 }
 
@@ -560,7 +576,7 @@ void run_program(unsigned long seed)
     for (int i = 0; i < MOST_ARRAYS; i++)
         if (arrays[i].address != 0)
             read_back(&arrays[i], (int)below(STREAMS));
-    CHECK(cu.cuCtxSynchronize());
+    wait_for_context();
     for (int i = 0; i < MOST_ARRAYS; i++)
         if (arrays[i].address != 0 && !arrays[i].is_part)
             end(&arrays[i], true);
