@@ -1,17 +1,20 @@
 /*
- * Random plans on the host, each element compared with the definition, with guards around arrays
- * that begin at any byte.
+ * Random plans, each element compared with the definition, with guards around arrays that begin at
+ * any byte; at any 16 bytes on a device.
  *
- *     campaign FROM TO STATE
+ *     campaign FROM TO STATE [cuda|opencl [SECONDS]]
  *
- * Runs the plans of the numbers FROM to TO - 1. A number alone decides its plan, so several
- * processes may share the work. STATE is a file that says how far a run is; a run that finds one
- * goes on from there. Ends with status 1 when an element was wrong or a plan failed.
+ * Runs the plans of the numbers FROM to TO - 1, on the host or on a device. A number alone decides
+ * its plan, so several processes may share the work. STATE is a file that says how far a run is; a
+ * run that finds one goes on from there. After SECONDS it stops, and the same command goes on. Ends
+ * with status 1 when an element was wrong or a plan failed, and with 77 without such a device.
  */
 #include "../random_cases.h"
 #include "engine/host/host.h"
+#include "lab.h"
 #include "restride/restride.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +22,15 @@
 #include <string.h>
 
 enum { RANK = 6, GUARD = 256, STEP = 500, MOST_BYTES = 1 << 21, MOST_THREADS = 4 };
+
+/* A device has large arrays, too: what does not fit on its chip goes other ways. */
+enum { DEVICE_ALIGNMENT = 16, LARGE_TIMES = 64, LARGE_ONE_IN = 16 };
+static rs_transfer *device; /* NULL: the host */
+
+static size_t device_alignment(void)
+{
+    return device->alignment > DEVICE_ALIGNMENT ? device->alignment : DEVICE_ALIGNMENT;
+}
 
 static uint64_t state;
 
@@ -88,8 +100,12 @@ static problem draw(uint64_t number)
                                    12, 16, 20, 24, 32, 48, 100, 128, 64, 200};
     state = mix(number + 1);
     problem p = {.unit = units[below(20)], .batch = 1, .shift = below(2) * below(64)};
+    p.shift -= device != NULL ? p.shift % device_alignment() : 0;
     size_t kind = below(8);
-    size_t most = 1 + ((size_t)MOST_BYTES >> below(12)) / p.unit;
+    size_t bytes = (size_t)MOST_BYTES >> below(12);
+    if (device != NULL && below(LARGE_ONE_IN) == 0)
+        bytes *= LARGE_TIMES;
+    size_t most = 1 + bytes / p.unit;
     p.rank = kind < 4 ? 2 : kind == 7 ? 1 + (int)below(RANK) : 3 + (int)below(3);
     p.elements = 1;
     for (int i = 0; i < p.rank; i++) {
@@ -243,6 +259,46 @@ static unsigned char *guarded(unsigned char *memory, const problem *p, bool afte
     return array;
 }
 
+/* What the host has filled, `bytes` with the guards, goes to the device and comes back. */
+static restride_status run_there(restride_plan *plan, const problem *p, unsigned char *memory[2],
+                                 size_t bytes)
+{
+    const rs_transfer_operations *o = device->operations;
+    size_t count = p->copied ? 2 : 1;
+    void *buffers[2] = {NULL, NULL};
+    void *arrays[2] = {NULL, NULL};
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; i < count && status == RESTRIDE_OK; i++) {
+        status = o->allocate(device, bytes, &buffers[i]);
+        if (status == RESTRIDE_OK)
+            status = lab_upload(device, buffers[i], memory[i], bytes);
+        if (status == RESTRIDE_OK)
+            status = o->part(device, buffers[i], GUARD + p->shift,
+                             bytes - 2 * (size_t)GUARD - p->shift, &arrays[i]);
+    }
+    if (status == RESTRIDE_OK)
+        status = p->copied ? restride_execute_copy(plan, arrays[0], arrays[1])
+                           : restride_execute(plan, arrays[0]);
+    if (status == RESTRIDE_OK)
+        status = o->finish(device);
+    for (size_t i = 0; i < count; i++) {
+        if (status == RESTRIDE_OK)
+            status = lab_download(device, memory[i], buffers[i], bytes);
+        if (arrays[i] != NULL)
+            o->release_part(device, arrays[i]);
+        if (buffers[i] != NULL)
+            o->release(device, buffers[i]);
+    }
+    return status;
+}
+
+static restride_status run_here(restride_plan *plan, const problem *p, unsigned char *memory[2])
+{
+    unsigned char *from = memory[0] + GUARD + p->shift;
+    unsigned char *to = memory[1] + GUARD + p->shift;
+    return p->copied ? restride_execute_copy(plan, from, to) : restride_execute(plan, from);
+}
+
 static bool run(restride_plan *plan, const problem *p, uint64_t number)
 {
     size_t bytes = p->batch * p->elements * p->unit + p->shift + 2 * (size_t)GUARD;
@@ -250,11 +306,12 @@ static bool run(restride_plan *plan, const problem *p, uint64_t number)
     unsigned char *other = aligned_alloc(GUARD, bytes + GUARD - bytes % GUARD);
     bool right = memory != NULL && other != NULL;
     if (right) {
+        unsigned char *both[2] = {memory, other};
         unsigned char *array = guarded(memory, p, false);
         unsigned char *target = p->copied ? guarded(other, p, false) : array;
         visit(p, number, array, false);
         restride_status status =
-            p->copied ? restride_execute_copy(plan, array, target) : restride_execute(plan, array);
+            device != NULL ? run_there(plan, p, both, bytes) : run_here(plan, p, both);
         right = status == RESTRIDE_OK && visit(p, number, target, true) == 0 &&
                 guarded(memory, p, true) != NULL && (!p->copied || guarded(other, p, true) != NULL);
     }
@@ -263,18 +320,29 @@ static bool run(restride_plan *plan, const problem *p, uint64_t number)
     return right;
 }
 
+/* Whether a plan may be refused: a method or a limit that does not suit the problem, or records for
+ * which a device has no stages. */
+static bool may_refuse(const problem *p, restride_status status)
+{
+    bool bounded = p->options.method != NULL || p->options.scratch_bytes != 0;
+    bool limited = status == RESTRIDE_DEVICE_LIMIT && device != NULL;
+    return (status == RESTRIDE_UNSUPPORTED || limited) &&
+           (bounded || (device != NULL && p->tile != 0));
+}
+
 static void try_number(campaign *c, restride_engine *engines[], uint64_t number)
 {
     const problem p = draw(number);
     restride_plan *plan = NULL;
     restride_status status = make_plan(&plan, engines[below(MOST_THREADS)], &p);
-    bool bounded = p.options.method != NULL || p.options.scratch_bytes != 0;
-    if (status == RESTRIDE_UNSUPPORTED && bounded) {
+    if (may_refuse(&p, status)) {
         c->refused++;
     } else if (status != RESTRIDE_OK || !run(plan, &p, number)) {
         printf("number %llu is wrong: status %d, %zu arrays of rank %d, %zu x ..., %zu bytes, tile "
-               "%zu\n",
-               (unsigned long long)number, (int)status, p.batch, p.rank, p.dims[0], p.unit, p.tile);
+               "%zu: %s\n",
+               (unsigned long long)number, (int)status, p.batch, p.rank, p.dims[0], p.unit, p.tile,
+               restride_last_error());
+        fflush(stdout);
         c->bad++;
     } else {
         c->done++;
@@ -311,27 +379,54 @@ static bool save(const campaign *c, const char *path)
     return fclose(file) == 0 && rename(part, path) == 0;
 }
 
+/* One engine for each count of threads; on a device the same one. */
+static restride_status open_engines(restride_engine *engines[], const char *name)
+{
+    restride_status status = RESTRIDE_OK;
+    if (strcmp(name, "host") == 0) {
+        for (int i = 0; i < MOST_THREADS && status == RESTRIDE_OK; i++)
+            status = rs_host_engine_create(&engines[i], i + 1, 1 << 14);
+        return status;
+    }
+    status = lab_open(&engines[0], name);
+    if (status == RESTRIDE_OK)
+        status = rs_transfer_open(engines[0], &device);
+    for (int i = 1; i < MOST_THREADS; i++)
+        engines[i] = engines[0];
+    return status;
+}
+
+static void close_engines(restride_engine *engines[])
+{
+    size_t count = device != NULL ? 1 : MOST_THREADS;
+    if (device != NULL)
+        device->operations->close(device);
+    for (size_t i = 0; i < count; i++)
+        restride_engine_destroy(engines[i]);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        fprintf(stderr, "usage: campaign FROM TO STATE\n");
+    if (argc < 4 || argc > 6) {
+        fprintf(stderr, "usage: campaign FROM TO STATE [cuda|opencl [SECONDS]]\n");
         return 2;
     }
     restride_engine *engines[MOST_THREADS] = {NULL};
     campaign c = {.next = number_or_exit(argv[1])};
     const uint64_t end = number_or_exit(argv[2]);
+    const double stop = argc < 6 ? INFINITY : lab_now() + 1e3 * (double)number_or_exit(argv[5]);
     load(&c, argv[3]);
     bool saved = true;
-    for (int i = 0; i < MOST_THREADS; i++)
-        if (rs_host_engine_create(&engines[i], i + 1, 1 << 14) != RESTRIDE_OK)
-            return 1;
-    while (c.next < end && saved) {
-        for (int i = 0; i < STEP && c.next < end; i++)
+    if (open_engines(engines, argc < 5 ? "host" : argv[4]) != RESTRIDE_OK) {
+        fprintf(stderr, "%s\n", restride_last_error());
+        return 77;
+    }
+    while (c.next < end && saved && lab_now() < stop) {
+        for (int i = 0; i < STEP && c.next < end && lab_now() < stop; i++)
             try_number(&c, engines, c.next++);
         saved = save(&c, argv[3]);
     }
     printf("%zu right, %zu refused, %zu wrong\n", c.done, c.refused, c.bad);
-    for (int i = 0; i < MOST_THREADS; i++)
-        restride_engine_destroy(engines[i]);
+    close_engines(engines);
     return c.bad != 0 || !saved;
 }

@@ -1,9 +1,9 @@
 /*
  * How fast a device permutes the axes of tensors in place, every element verified on the host.
  *
- *     time_permute opencl|cuda DIMS:AXES:BYTES...       for example 600x500x400:2x0x1:4
- *     time_permute opencl|cuda --random COUNT SEED KIND...
- *     time_permute opencl|cuda --check COUNT SEED KIND...
+ *     time_permute opencl|cuda [OPTION] DIMS:AXES:BYTES...       for example 600x500x400:2x0x1:4
+ *     time_permute opencl|cuda [OPTION] --random COUNT SEED KIND...
+ *     time_permute opencl|cuda [OPTION] --check COUNT SEED KIND...
  *
  * One line a tensor: GB/s (2 x bytes / time, the median of nine runs), the ratio to a copy of the
  * same bytes from buffer to buffer, the passes that it took and that the plan expected, the time of
@@ -14,7 +14,8 @@
  * and the least of the ratios, and of how many the time is within 25 % of the expected. With
  * --check they have 30 kB to 300 MB, and nothing is timed.
  *
- * What lies before and behind a tensor must not change either.
+ * What lies before and behind a tensor must not change either. --scratch PERCENT bounds the memory
+ * of the plans by a part of the array, --most BYTES the size of random tensors.
  */
 #include "lab.h"
 #include "restride/restride.h"
@@ -49,6 +50,7 @@ static void *original;
 static void *buffer;
 static void *array;
 static unsigned char *host;
+static double scratch_percent; /* 0: what the planner takes by itself */
 
 /* The median of what `plan` takes, or a copy without one; negative after a failure. */
 static double median(restride_plan *plan, size_t bytes)
@@ -217,7 +219,7 @@ static void report(const tensor *t, restride_plan *plan, double plan_time, resul
     const json_t *stages = json_object_get(described, "stages");
     r->ratio = copy / time;
     r->expected = json_number_value(json_object_get(described, "estimated_passes"));
-    printf("%.0f GB/s, %.2f of the copy, %.2f passes (%.2f expected), plan %.2f ms, scratch %.3f "
+    printf("%.0f GB/s, %.3f of the copy, %.2f passes (%.2f expected), plan %.2f ms, scratch %.3f "
            "%%, %zu stages, wrong %zu\n",
            2 * (double)t->bytes / time / 1e6, r->ratio, time / copy, r->expected, plan_time,
            100 * (double)restride_plan_scratch_bytes(plan) / (double)t->bytes,
@@ -243,12 +245,15 @@ static bool measure(const tensor *t, bool with_times, result *r)
 {
     restride_plan *plan = NULL;
     double plan_time = 0;
+    const restride_plan_options how = {.scratch_bytes =
+                                           (size_t)(scratch_percent / 100 * (double)t->bytes)};
     restride_status status =
         transfer->operations->part(transfer, buffer, GUARD_BYTES, t->bytes, &array);
     for (int i = 0; i < 2 && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
         double start = lab_now();
-        status = restride_plan_permute(&plan, engine, t->rank, t->dims, t->axes, t->unit);
+        status =
+            restride_plan_permute_with(&plan, engine, t->rank, t->dims, t->axes, t->unit, &how);
         plan_time = lab_now() - start;
     }
     if (status == RESTRIDE_OK)
@@ -327,7 +332,7 @@ static void draw(tensor *t, const char *kind, const random_options *o)
             t->unit = units[random_below(sizeof units / sizeof units[0])];
             t->rank = random_below(2) == 0 ? 2 : t->rank;
         }
-        double least = !o->with_times ? 3e4 : mixed ? 3e7 : 1e8;
+        double least = fmin(!o->with_times ? 3e4 : mixed ? 3e7 : 1e8, o->most_bytes / 8);
         double bytes = random_between(least, o->most_bytes);
         draw_dims(t, bytes / (double)t->unit, step);
         draw_axes(t);
@@ -461,17 +466,38 @@ static restride_status open_all(const char *name)
     return status == RESTRIDE_OK ? make_room() : status;
 }
 
+/* What comes before all else; returns how many arguments that were. */
+static int read_options(int count, char **arguments, random_options *o)
+{
+    int at = 2;
+    for (; at + 1 < count && strncmp(arguments[at], "--", 2) == 0; at += 2)
+        if (strcmp(arguments[at], "--scratch") == 0)
+            scratch_percent = strtod(arguments[at + 1], NULL);
+        else if (strcmp(arguments[at], "--most") == 0)
+            o->most_bytes = strtod(arguments[at + 1], NULL);
+        else
+            break;
+    return at - 2;
+}
+
 int main(int count, char **arguments)
 {
     enum { FIRST_KIND = 5 };
-    bool checks = count > FIRST_KIND && strcmp(arguments[2], "--check") == 0;
-    bool random = checks || (count > FIRST_KIND && strcmp(arguments[2], "--random") == 0);
     if (count < 3)
         return 2;
-    random_options o = {.with_times = !checks, .most_bytes = checks ? 3e8 : 8e8};
+    const char *engine_name = arguments[1];
+    random_options o = {0};
+    int options = read_options(count, arguments, &o);
+    count -= options;
+    arguments += options;
+    bool checks = count > FIRST_KIND && strcmp(arguments[2], "--check") == 0;
+    bool random = checks || (count > FIRST_KIND && strcmp(arguments[2], "--random") == 0);
+    o.with_times = !checks;
+    if (o.most_bytes == 0)
+        o.most_bytes = checks ? 3e8 : 8e8;
     room = random ? (size_t)(1.1 * o.most_bytes) + 2 * GUARD_BYTES
                   : find_room((const char *const *)arguments + 2, count - 2);
-    if (open_all(arguments[1]) != RESTRIDE_OK) {
+    if (open_all(engine_name) != RESTRIDE_OK) {
         puts(restride_last_error());
         return 77;
     }

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 #ifdef LIKE_H100
@@ -91,6 +92,7 @@ EXPORT cuEventRecord(void *event, void *stream);
 EXPORT cuStreamWaitEvent(void *stream, void *event, unsigned flags);
 EXPORT cuEventQuery(void *event);
 EXPORT cuEventSynchronize(void *event);
+EXPORT cuEventElapsedTime(float *milliseconds, void *start, void *end);
 EXPORT cuEventDestroy_v2(void *event);
 
 /* ---- the device ---- */
@@ -325,15 +327,24 @@ result cuEventCreate(void **event, unsigned flags)
 {
     (void)flags;
     MAY_FAIL();
-    *event = malloc(1);
+    *event = calloc(1, sizeof(struct timespec)); /* of the last cuEventRecord() */
     return *event == NULL ? OUT_OF_MEMORY : SUCCESS;
 }
 
 result cuEventRecord(void *event, void *stream)
 {
-    (void)event;
     (void)stream;
     MAY_FAIL();
+    clock_gettime(CLOCK_MONOTONIC, event);
+    return SUCCESS;
+}
+
+result cuEventElapsedTime(float *milliseconds, void *start, void *end)
+{
+    const struct timespec *a = start;
+    const struct timespec *b = end;
+    double seconds = (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
+    *milliseconds = (float)(1e3 * seconds);
     return SUCCESS;
 }
 

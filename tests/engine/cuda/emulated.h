@@ -59,6 +59,7 @@ typedef struct {
 #define __ffsll(bits) __builtin_ffsll(bits)
 #define __umul64hi(a, b) ((ulong)((unsigned __int128)(a) * (b) >> 64))
 #define __syncthreads() emulated->wait(0)
+#define atomicAdd(pointer, value) (*(pointer) += (value))
 
 #define LINE_WORDS ((uint)(128 / sizeof(word)))
 

@@ -1,8 +1,8 @@
 /*
  * How fast the CUDA engine transposes in place, every element verified on the device.
  *
- *     measure_cuda [--copy BYTES] [--repeat N] [--again N] [--method NAME] [--explain]
- *                  SHAPE...
+ *     measure_cuda [--copy BYTES] [--repeat N] [--again N] [--cold BYTES] [--method NAME]
+ *                  [--scratch PERCENT] [--explain] SHAPE...
  *
  * A SHAPE is ROWSxCOLSxBYTES, a transposition by a plan, BATCHxROWSxCOLSxBYTES, or one stage alone:
  * panels:COUNTxROWSxCOLSxBYTES (010!) or chains:ROWSxCOLSxBYTES (100!), whose line ends with how
@@ -12,6 +12,9 @@
  * bytes, the time of making the plan the first time and again (the median of nine), scratch bytes,
  * by how much the device's free memory shrank (the driver takes it in units of 2 MiB), wrong
  * elements in N runs (1) on the same input, method.
+ *
+ * With --cold so many other bytes are read before each run and each copy, so that nothing of the
+ * array is in a cache. --scratch bounds a plan's memory by a part of the array.
  */
 #include "engine/cuda/cuda.h"
 #include "restride/cuda.h"
@@ -128,6 +131,7 @@ static int ascending(const void *a, const void *b)
 typedef struct {
     size_t repeat;
     size_t again;
+    double scratch_percent;
     restride_plan_options plan;
     bool explain;
 } options;
@@ -149,6 +153,60 @@ static int do_work(const work *w, uintptr_t data)
     return cuda.copy(w->target, data, w->bytes);
 }
 
+/* A matrix, or several panels of one, and the kernels that fill and check it. */
+typedef struct {
+    size_t count, rows, cols, unit, word;
+    rs_cuda_kernel fill, check;
+    uintptr_t data, wrong;
+} matrix;
+
+static bool create_matrix(matrix *m, size_t count, size_t rows, size_t cols, size_t unit)
+{
+    *m = (matrix){count, rows, cols, unit, .word = unit % 4 == 0 ? 4 : unit % 2 == 0 ? 2 : 1};
+    const rs_cuda_define defines[] = {
+        {"WORD_BYTES", NULL, m->word}, {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, 4}};
+    return rs_cuda_kernel_create(&m->fill, engine, "fill", fill_source, defines, 3, THREADS, 0) ==
+               0 &&
+           rs_cuda_kernel_create(&m->check, engine, "check", check_source, defines, 3, THREADS,
+                                 0) == 0 &&
+           engine->api->cuMemAlloc(&m->data, count * rows * cols * unit) == 0 &&
+           engine->api->cuMemAlloc(&m->wrong, 8) == 0;
+}
+
+static void free_matrix(matrix *m)
+{
+    engine->api->cuMemFree(m->data);
+    engine->api->cuMemFree(m->wrong);
+}
+
+static uint64_t words_of(const matrix *m)
+{
+    return m->count * m->rows * m->cols * (m->unit / m->word);
+}
+
+static void fill(const matrix *m)
+{
+    const uint64_t total = words_of(m);
+    run_kernel(&m->fill, m->data, &total, 1);
+}
+
+/* Adds to the device's count of wrong words. */
+static void check(const matrix *m)
+{
+    const uint64_t values[] = {m->count, m->rows, m->cols, m->unit / m->word, m->wrong};
+    run_kernel(&m->check, m->data, values, 5);
+}
+
+/* Others than the array's; no matrix when nothing is read before a run. Reading leaves no lines
+ * that a run would have to write back. */
+static matrix cold;
+
+static void read_others(void)
+{
+    if (cold.data != 0)
+        check(&cold);
+}
+
 static float median_time(const work *w, uintptr_t data, size_t repeat)
 {
     static float times[MOST_REPEAT];
@@ -157,6 +215,7 @@ static float median_time(const work *w, uintptr_t data, size_t repeat)
     if (cuda.event_create(&start, 0) != 0 || cuda.event_create(&end, 0) != 0)
         abort();
     for (size_t i = 0; i < repeat + 2; i++) {
+        read_others();
         cuda.event_record(start, NULL);
         int code = do_work(w, data);
         cuda.event_record(end, NULL);
@@ -190,43 +249,15 @@ static size_t free_memory(void)
     return available;
 }
 
-/* A matrix, or several panels of one, and the kernels that fill and check it. */
-typedef struct {
-    size_t count, rows, cols, unit, word;
-    rs_cuda_kernel fill, check;
-    uintptr_t data, wrong;
-} matrix;
-
-static bool create_matrix(matrix *m, size_t count, size_t rows, size_t cols, size_t unit)
-{
-    *m = (matrix){count, rows, cols, unit, .word = unit % 4 == 0 ? 4 : unit % 2 == 0 ? 2 : 1};
-    const rs_cuda_define defines[] = {
-        {"WORD_BYTES", NULL, m->word}, {"THREADS", NULL, THREADS}, {"BLOCKS", NULL, 4}};
-    return rs_cuda_kernel_create(&m->fill, engine, "fill", fill_source, defines, 3, THREADS, 0) ==
-               0 &&
-           rs_cuda_kernel_create(&m->check, engine, "check", check_source, defines, 3, THREADS,
-                                 0) == 0 &&
-           engine->api->cuMemAlloc(&m->data, count * rows * cols * unit) == 0 &&
-           engine->api->cuMemAlloc(&m->wrong, 8) == 0;
-}
-
-static void free_matrix(matrix *m)
-{
-    engine->api->cuMemFree(m->data);
-    engine->api->cuMemFree(m->wrong);
-}
-
 /* Words that are wrong after `again` runs of the same input; UINT64_MAX when one failed. */
 static uint64_t count_wrong(const matrix *m, const work *w, size_t again)
 {
     uint64_t wrong_count = 0;
     int code = engine->api->cuMemcpyHtoDAsync(m->wrong, &wrong_count, 8, NULL);
-    const uint64_t total = m->count * m->rows * m->cols * (m->unit / m->word);
-    const uint64_t values[] = {m->count, m->rows, m->cols, m->unit / m->word, m->wrong};
     for (size_t i = 0; i < again && code == 0; i++) {
-        run_kernel(&m->fill, m->data, &total, 1);
+        fill(m);
         code = do_work(w, m->data);
-        run_kernel(&m->check, m->data, values, 5);
+        check(m);
     }
     if (code != 0 || cuda.synchronize() != 0 || cuda.download(&wrong_count, m->wrong, 8) != 0)
         return UINT64_MAX;
@@ -290,13 +321,15 @@ static bool measure(size_t batch, size_t rows, size_t cols, size_t unit, const o
     restride_plan *plan = NULL;
     float times[PLANS] = {0}; /* of making the plan, ms */
     size_t before = 0;
+    restride_plan_options how = o->plan;
+    how.scratch_bytes = (size_t)(o->scratch_percent / 100 * (double)bytes);
     restride_status status = RESTRIDE_OK;
     for (int i = 0; i < PLANS && status == RESTRIDE_OK; i++) {
         restride_plan_destroy(plan);
         before = free_memory();
         double start = now();
         status = restride_plan_transpose_with(&plan, &engine->common.base, rows, cols, unit, batch,
-                                              &o->plan);
+                                              &how);
         times[i] = (float)(now() - start);
         if (status == RESTRIDE_OK)
             status = restride_execute(plan, (void *)data);
@@ -316,7 +349,7 @@ static bool measure(size_t batch, size_t rows, size_t cols, size_t unit, const o
     char *text = restride_plan_describe(plan);
     json_t *described = json_loads(text, 0, NULL);
     float copied = copy_time(&m, bytes, o->repeat);
-    printf("%zux%zux%zux%zu: %.0f GB/s, %.2f of the copy, plan %.1f ms, again %.2f ms, run %.3f "
+    printf("%zux%zux%zux%zu: %.0f GB/s, %.3f of the copy, plan %.1f ms, again %.2f ms, run %.3f "
            "ms, scratch %zu (free "
            "memory %td less), wrong %llu, %s; %s\n",
            batch, rows, cols, unit, 2 * (double)bytes / time / 1e6, copied / time, times[0],
@@ -331,6 +364,20 @@ static bool measure(size_t batch, size_t rows, size_t cols, size_t unit, const o
     restride_plan_destroy(plan);
     free_matrix(&m);
     return wrong_count == 0;
+}
+
+/* A column of words, which a transposition leaves as it is. */
+static bool read_before_runs(size_t bytes)
+{
+    if (cold.data != 0)
+        free_matrix(&cold);
+    cold = (matrix){0};
+    bool good = bytes == 0 || create_matrix(&cold, 1, bytes / 4, 1, 4);
+    if (!good)
+        puts(restride_last_error());
+    else if (bytes != 0)
+        fill(&cold);
+    return good;
 }
 
 /* One stage; false when the argument names none. */
@@ -378,6 +425,10 @@ int main(int count, char **arguments)
             o.again = strtoull(value, NULL, 10), i++;
         else if (strcmp(argument, "--method") == 0)
             o.plan.method = value[0] != '\0' ? value : NULL, i++;
+        else if (strcmp(argument, "--cold") == 0)
+            good = read_before_runs(strtoull(value, NULL, 10)) && good, i++;
+        else if (strcmp(argument, "--scratch") == 0)
+            o.scratch_percent = strtod(value, NULL), i++;
         else if (strcmp(argument, "--copy") == 0)
             measure_copy(strtoull(value, NULL, 10), o.repeat), i++;
         else if (read_stage(argument, &task))

@@ -23,6 +23,7 @@ EXPORT cuMemAlloc_v2(uintptr_t *pointer, size_t bytes);
 EXPORT cuMemFree_v2(uintptr_t pointer);
 EXPORT cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes);
 EXPORT cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes);
+EXPORT cuMemcpyDtoD_v2(uintptr_t target, uintptr_t source, size_t bytes);
 EXPORT cuMemGetAddressRange_v2(uintptr_t *base, size_t *size, uintptr_t pointer);
 EXPORT cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer);
 EXPORT cuIpcGetMemHandle(ipc_handle *handle, uintptr_t pointer);
@@ -132,6 +133,12 @@ result cuMemcpyHtoD_v2(uintptr_t target, const void *source, size_t bytes)
 result cuMemcpyDtoH_v2(void *target, uintptr_t source, size_t bytes)
 {
     memcpy(target, (const void *)source, bytes);
+    return SUCCESS;
+}
+
+result cuMemcpyDtoD_v2(uintptr_t target, uintptr_t source, size_t bytes)
+{
+    memcpy((void *)target, (const void *)source, bytes);
     return SUCCESS;
 }
 
