@@ -4,7 +4,7 @@
 restride=$1
 source "$(dirname "$0")/../cli/expect.sh"
 facts_of=$(cd "$(dirname "$0")" && pwd)/facts.py
-facts() { python3 "$facts_of" "$restride" "$@"; }
+facts() { /usr/bin/python3 -S "$facts_of" "$restride" "$@"; }
 cd "$work"
 
 # analyze NAME BODY: the loop nest BODY over arrays X and Y.

@@ -19,7 +19,7 @@ says() {
 
 # holds FILE EXPRESSION expects that a Python expression over the report `r`, the JSON of a file, is true.
 holds() {
-    python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$1" "$2" ||
+    /usr/bin/python3 -S -c 'import json, sys; r = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$1" "$2" ||
         complain "not so in $1: $2"
 }
 
