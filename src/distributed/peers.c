@@ -15,6 +15,7 @@ enum { PART_BYTES = 256 }; /* halves meet at a multiple of so many */
 
 struct rs_peers {
     restride_engine *engine;
+    rs_transfer *transfer; /* to wait with, also where memory is short by then */
     size_t count;
     rs_peer_name *names;
     void **buffers; /* as this process maps them; NULL: not mapped */
@@ -26,75 +27,70 @@ bool rs_peers_may(const restride_group *group, const restride_engine *engine)
            group->size <= RS_PEERS_MOST_PROCESSES;
 }
 
-static bool is_swap(const rs_message *move)
-{
-    return move->to >= 0 && move->to == move->from;
-}
-
-static restride_status wait_for_engine(restride_engine *engine)
-{
-    rs_transfer *transfer;
-    restride_status status = rs_transfer_open(engine, &transfer);
-    if (status != RESTRIDE_OK)
-        return status;
-    status = transfer->operations->finish(transfer);
-    transfer->operations->close(transfer);
-    return status;
-}
-
 /* The buffers of all partners; false when one is out of reach. */
-static bool map_partners(restride_engine *engine, const rs_message moves[], size_t count,
-                         const rs_peer_name names[], void *buffers[])
+static bool map_partners(rs_peers *peers, const rs_message moves[], size_t count)
 {
+    const rs_peer_operations *operations = peers->engine->operations->peer;
     bool mapped = true;
-    for (size_t i = 0; mapped && i < count; i++)
-        if (is_swap(&moves[i]))
-            mapped = names[moves[i].to].host != 0 &&
-                     engine->operations->peer->map(engine, &names[moves[i].to],
-                                                   &buffers[moves[i].to]) == RESTRIDE_OK;
+    for (size_t i = 0; mapped && i < count; i++) {
+        const rs_peer_name *name = &peers->names[moves[i].to];
+        mapped = name->host != 0 &&
+                 operations->map(peers->engine, name, &peers->buffers[moves[i].to]) == RESTRIDE_OK;
+    }
     return mapped;
 }
 
-static restride_status swap_half(restride_engine *engine, void *buffer, const rs_message *move,
-                                 int rank, void *other)
+restride_status rs_peers_map(rs_peers *peers, restride_group *group, void *buffer,
+                             const rs_message moves[], size_t count, bool *mapped)
 {
-    const size_t half = move->bytes / 2 / PART_BYTES * PART_BYTES;
-    const size_t from = rank < move->to ? 0 : half;
-    const size_t bytes = rank < move->to ? half : move->bytes - half;
-    return engine->operations->peer->swap(engine, (unsigned char *)buffer + move->send_at + from,
-                                          (unsigned char *)other + move->partner_at + from, bytes);
-}
-
-static restride_status swap_all(restride_group *group, restride_engine *engine, void *buffer,
-                                const rs_message moves[], size_t count, void *buffers[])
-{
-    restride_status status = RESTRIDE_OK;
-    for (size_t i = 0; status == RESTRIDE_OK && i < count; i++)
-        if (is_swap(&moves[i]))
-            status = swap_half(engine, buffer, &moves[i], group->rank, buffers[moves[i].to]);
-    return status;
-}
-
-restride_status rs_peers_swap(rs_peers *peers, restride_group *group, void *buffer,
-                              const rs_message moves[], size_t count, uint64_t work, bool *done)
-{
-    restride_engine *engine = peers->engine;
     rs_peer_name own = {0};
-    if (buffer != NULL && engine->operations->peer->name(engine, buffer, &own) != RESTRIDE_OK)
+    if (buffer != NULL &&
+        peers->engine->operations->peer->name(peers->engine, buffer, &own) != RESTRIDE_OK)
         own.host = 0;
-    *done = false;
+    *mapped = false;
     restride_status status = rs_group_gather(group, &own, sizeof own, peers->names);
     if (status != RESTRIDE_OK)
         return status;
-    double failures = !map_partners(engine, moves, count, peers->names, peers->buffers) ||
-                      wait_for_engine(engine) != RESTRIDE_OK;
+    double failures = !map_partners(peers, moves, count) ||
+                      peers->transfer->operations->finish(peers->transfer) != RESTRIDE_OK;
     status = rs_group_sum(group, &failures, 1);
-    *done = status == RESTRIDE_OK && failures == 0;
-    if (!*done)
-        return status;
-    status = swap_all(group, engine, buffer, moves, count, peers->buffers);
-    restride_status waited = wait_for_engine(engine);
-    return rs_group_agree(group, status == RESTRIDE_OK ? waited : status, work);
+    *mapped = status == RESTRIDE_OK && failures == 0;
+    if (!*mapped)
+        rs_peers_unmap(peers);
+    return status;
+}
+
+void *rs_peers_buffer(const rs_peers *peers, int process)
+{
+    return peers->buffers[process];
+}
+
+static restride_status swap_half(const rs_peers *peers, void *buffer, const rs_message *move,
+                                 int rank)
+{
+    unsigned char *other = peers->buffers[move->to];
+    const size_t half = move->bytes / 2 / PART_BYTES * PART_BYTES;
+    const size_t from = rank < move->to ? 0 : half;
+    const size_t bytes = rank < move->to ? half : move->bytes - half;
+    return peers->engine->operations->peer->swap(peers->engine,
+                                                 (unsigned char *)buffer + move->send_at + from,
+                                                 other + move->partner_at + from, bytes);
+}
+
+restride_status rs_peers_settle(rs_peers *peers, restride_group *group, restride_status status,
+                                uint64_t work)
+{
+    restride_status finished = peers->transfer->operations->finish(peers->transfer);
+    return rs_group_agree(group, finished == RESTRIDE_OK ? status : finished, work);
+}
+
+restride_status rs_peers_swap(rs_peers *peers, restride_group *group, void *buffer,
+                              const rs_message moves[], size_t count, uint64_t work)
+{
+    restride_status status = RESTRIDE_OK;
+    for (size_t i = 0; status == RESTRIDE_OK && i < count; i++)
+        status = swap_half(peers, buffer, &moves[i], group->rank);
+    return rs_peers_settle(peers, group, status, work);
 }
 
 restride_status rs_peers_open(rs_peers **peers, restride_engine *engine, size_t processes)
@@ -105,12 +101,15 @@ restride_status rs_peers_open(rs_peers **peers, restride_engine *engine, size_t 
                              .count = processes,
                              .names = calloc(processes, sizeof(rs_peer_name)),
                              .buffers = calloc(processes, sizeof(void *))};
-        if ((*peers)->names != NULL && (*peers)->buffers != NULL)
-            return RESTRIDE_OK;
     }
+    restride_status status = *peers != NULL && (*peers)->names != NULL && (*peers)->buffers != NULL
+                                 ? rs_transfer_open(engine, &(*peers)->transfer)
+                                 : rs_fail_memory("the buffers of other processes");
+    if (status == RESTRIDE_OK)
+        return RESTRIDE_OK;
     rs_peers_close(*peers);
     *peers = NULL;
-    return rs_fail_memory("the buffers of other processes");
+    return status;
 }
 
 void rs_peers_unmap(rs_peers *peers)
@@ -127,6 +126,8 @@ void rs_peers_close(rs_peers *peers)
 {
     if (peers == NULL)
         return;
+    if (peers->transfer != NULL)
+        peers->transfer->operations->close(peers->transfer);
     free(peers->names);
     free(peers->buffers);
     free(peers);

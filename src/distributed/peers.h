@@ -18,13 +18,24 @@ restride_status rs_peers_open(rs_peers **peers, restride_engine *engine, size_t 
 void rs_peers_close(rs_peers *peers);
 
 /*
- * Carries out those of the moves that are exchanged place for place, when all processes can reach
- * the buffers of their partners; else none: *done tells. Waits for what is on the engine's stream
- * after mapping and at the end. `work` is for rs_group_agree(). Collective; rs_peers_unmap()
- * follows.
+ * Maps the buffers of all partners, if each process reaches those of its own; else none stays
+ * mapped: *mapped tells. Each move is exchanged place for place. Returns when all processes are
+ * through with what was enqueued on their engines before. Collective; rs_peers_unmap() follows.
  */
+restride_status rs_peers_map(rs_peers *peers, restride_group *group, void *buffer,
+                             const rs_message moves[], size_t count, bool *mapped);
+
+/* The buffer of a partner, while it is mapped. */
+void *rs_peers_buffer(const rs_peers *peers, int process);
+
+/* Carries out the moves. `work` is for rs_group_agree(). Collective. */
 restride_status rs_peers_swap(rs_peers *peers, restride_group *group, void *buffer,
-                              const rs_message moves[], size_t count, uint64_t work, bool *done);
+                              const rs_message moves[], size_t count, uint64_t work);
+
+/* Waits until what this process and all others have enqueued is done; all get the first failure.
+ * Collective. */
+restride_status rs_peers_settle(rs_peers *peers, restride_group *group, restride_status status,
+                                uint64_t work);
 
 /* Before this returns no process may free its buffer: it comes before the last word of a run. */
 void rs_peers_unmap(rs_peers *peers);

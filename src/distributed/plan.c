@@ -108,17 +108,28 @@ static restride_status send_all(const restride_plan *plan, void *buffer)
 {
     const rs_redistribution *r = plan->own;
     restride_status status = RESTRIDE_OK;
-    bool swapped = false;
+    bool mapped = false;
     if (r->peers != NULL)
-        status =
-            rs_peers_swap(r->peers, r->group, buffer, r->moves, r->swaps, r->work + 1, &swapped);
+        status = rs_peers_map(r->peers, r->group, buffer, r->moves, r->swaps, &mapped);
+    if (status == RESTRIDE_OK && mapped)
+        status = rs_peers_swap(r->peers, r->group, buffer, r->moves, r->swaps, r->work + 1);
     if (status == RESTRIDE_OK && r->exchange != NULL)
-        status = rs_exchange_run(r->exchange, buffer, swapped ? r->swaps : 0);
+        status = rs_exchange_run(r->exchange, buffer, mapped ? r->swaps : 0);
     return status;
 }
 
-/* All processes agree before a byte moves, and at the end. One that fails in between sends all the
- * same, because the others wait for its messages, and hear of it afterwards. */
+/* One that fails before it sends does so all the same, because the others wait for its messages,
+ * and hear of it afterwards. */
+static restride_status run_passes_and_send(const restride_plan *plan, void *buffer, bool *has_begun)
+{
+    const rs_redistribution *r = plan->own;
+    restride_status status = pass_before(plan, buffer, has_begun);
+    const restride_status sent = send_all(plan, buffer);
+    status = sent == RESTRIDE_OK ? status : sent;
+    return status == RESTRIDE_OK ? run_passes(r->passes[1], buffer, has_begun) : status;
+}
+
+/* All processes agree before a byte moves, and at the end. */
 static restride_status run_agreed(const restride_plan *plan, void *buffer, restride_status status,
                                   bool *has_begun)
 {
@@ -126,11 +137,16 @@ static restride_status run_agreed(const restride_plan *plan, void *buffer, restr
     status = rs_group_agree(r->group, status, r->work);
     if (status != RESTRIDE_OK)
         return status;
-    status = pass_before(plan, buffer, has_begun);
-    const restride_status sent = send_all(plan, buffer);
-    status = sent == RESTRIDE_OK ? status : sent;
-    if (status == RESTRIDE_OK)
-        status = run_passes(r->passes[1], buffer, has_begun);
+    bool done = false;
+    if (r->peers != NULL && r->mirror.side > 0) {
+        *has_begun = true;
+        status = rs_mirror_run(&r->mirror, r->peers, r->group, plan->engine, buffer, r->moves,
+                               r->swaps, r->work + 1, &done);
+    }
+    if (!done && !r->group->broken) {
+        const restride_status moved = run_passes_and_send(plan, buffer, has_begun);
+        status = moved == RESTRIDE_OK ? status : moved;
+    }
     rs_peers_unmap(r->peers);
     return r->group->broken ? status : rs_group_agree(r->group, status, r->work + 2);
 }
@@ -217,14 +233,16 @@ static json_t *describe(const restride_plan *plan)
         messages += r->moves[i].to >= 0 ? rs_size_divide_up(r->moves[i].bytes, r->chunk_bytes) : 0;
     }
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:O, s:O, s:o, s:o}",
+        "{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:O, s:o, "
+        "s:o}",
         "engine", plan->engine->operations->name, "from", plan->from, "to", plan->to, "rank",
         r->group->rank, "processes", r->group->size, "bytes", (json_int_t)plan->bytes,
         "bytes_before", (json_int_t)r->bytes[0], "bytes_after", (json_int_t)r->bytes[1],
         "bytes_sent", (json_int_t)sent, "rounds", (json_int_t)r->move_count, "messages",
         (json_int_t)messages, "chunk_bytes", (json_int_t)r->chunk_bytes, "scratch_bytes",
-        (json_int_t)scratch_bytes(plan), "shape_before", r->shapes[0], "shape_after", r->shapes[1],
-        "passes_before", describe_passes(r, 0), "passes_after", describe_passes(r, 1));
+        (json_int_t)scratch_bytes(plan), "mirror_blocks", r->peers != NULL && r->mirror.side > 0,
+        "shape_before", r->shapes[0], "shape_after", r->shapes[1], "passes_before",
+        describe_passes(r, 0), "passes_after", describe_passes(r, 1));
 }
 
 static void destroy(void *own)
@@ -308,6 +326,7 @@ static restride_status make(restride_plan **plan, rs_redistribution_task *task,
     if (status != RESTRIDE_OK)
         return status;
     status = rs_redistribution_plan_messages(task, r);
+    r->mirror = rs_mirror_find(task->layouts[0], task->layouts[1], task->unit);
     if (status == RESTRIDE_OK)
         status = keep_shapes(task, r);
     if (status == RESTRIDE_OK)

@@ -14,7 +14,7 @@
 
 #include "distributed/counts.h"
 #include "distributed/exchange.h"
-#include "distributed/peers.h"
+#include "distributed/mirror.h"
 #include "transpose/plan.h"
 
 enum { RS_LOCAL_PASSES = 3 };
@@ -44,6 +44,7 @@ typedef struct {
     rs_exchange_way way;
     size_t chunk_bytes;
     rs_peers *peers;               /* what is swapped may move directly between devices; or NULL */
+    rs_mirror mirror;              /* what these may do at once instead of all else */
     size_t swaps;                  /* of the moves: they come first */
     rs_message_exchange *exchange; /* NULL: nothing is sent from here or to here */
     json_t *shapes[2];             /* of the part, for descriptions */

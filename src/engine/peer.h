@@ -27,6 +27,10 @@ struct rs_peer_operations {
     void (*unmap)(restride_engine *engine, const rs_peer_name *name, void *buffer);
     /* `own` and `other` change their bytes: enqueued on the engine's stream. */
     restride_status (*swap)(restride_engine *engine, void *own, void *other, size_t bytes);
+    /* Element (i, j) of `own`, rows x cols, and (j, i) of `other` change places; likewise. Rows of
+     * both begin `row_bytes` apart. `own` may be `other`: a square, which is transposed. */
+    restride_status (*mirror)(restride_engine *engine, void *own, void *other, size_t rows,
+                              size_t cols, size_t row_bytes, size_t unit);
 };
 
 #endif

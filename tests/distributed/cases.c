@@ -171,6 +171,26 @@ static void make_shape(shape *s)
         s->leaf_sizes[leaf] = 1 + below(below(2) == 0 ? 4 : 24);
 }
 
+/* A square matrix by blocks of rows, and by blocks of columns. */
+static void make_mirror(shape *s)
+{
+    const size_t side = 4 + below(below(4) == 0 ? 240 : 90);
+    const size_t pieces = 1 + below(CASE_MOST_PROCESSES);
+    const size_t block = side / pieces < 2 ? 2 : divide_up(side, pieces);
+    *s = (shape){.rank = 2, .extents = {side, side}, .record = -1};
+    const int first = (int)below(2);
+    for (int k = 0; k < 2; k++) {
+        const int d = k == 0 ? first : 1 - first;
+        term_list *list = &s->lists[k];
+        list->count = 3;
+        list->terms[0] = (term){d, block, 0, true};
+        list->terms[1] = (term){d, 1, block, false};
+        list->terms[2] = (term){1 - d, 1, 0, false};
+        if (divide_up(side, block) > CASE_MOST_PROCESSES)
+            list->terms[0].spread = false;
+    }
+}
+
 /* ---- the definition ---- */
 
 typedef struct {
@@ -249,10 +269,14 @@ void make_case(redistribution_case *c, uint64_t seed)
     shape s;
     state = seed * 0x9E3779B97F4A7C15u + 12345;
     below(2);
-    make_shape(&s);
     *c = (redistribution_case){.count = 1};
-    for (int side = 0; side < 2; side++)
-        make_list(&s, &s.lists[side]);
+    if (seed % CASE_MIRROR_EACH == 0) {
+        make_mirror(&s);
+    } else {
+        make_shape(&s);
+        for (int side = 0; side < 2; side++)
+            make_list(&s, &s.lists[side]);
+    }
     const size_t before = processes_of(&s, &s.lists[0]);
     const size_t after = processes_of(&s, &s.lists[1]);
     c->processes = (int)(before > after ? before : after);

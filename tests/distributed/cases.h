@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 enum { CASE_TEXT_BYTES = 2048, CASE_MOST_PROCESSES = 9 };
+enum { CASE_MIRROR_EACH = 8 }; /* seeds; a multiple is a square matrix, by rows and by columns */
 
 /* Where one element, or one member of a record, lies. */
 typedef struct {

@@ -4,6 +4,7 @@
  */
 #include "../engine/cuda/cuda_buffers.h"
 #include "at_random.h"
+#include "cases.h"
 #include "cmocka_all.h"
 #include "random_cases.h"
 #include "threads.h"
@@ -55,6 +56,24 @@ static void exchanged_in_place(void **state)
     redistribute_at_random(&machine, first_seed, case_count);
 }
 
+/* One process fails to name its buffer, so all send messages; the blocks that were transposed by
+ * then are transposed back. */
+static void out_of_reach(void **state)
+{
+    (void)state;
+    if (!cuda_device_emulated())
+        skip();
+    address_memory(RESTRIDE_GROUP_HOST);
+    use_peer_memory(true);
+    for (uint64_t i = 1; i <= 6; i++) {
+        char failing[64];
+        snprintf(failing, sizeof failing, "cuIpcGetMemHandle:1%*s", (int)i, ""); /* counts anew */
+        setenv("EMULATED_FAIL", failing, 1);
+        redistribute_at_random(&machine, i * CASE_MIRROR_EACH, 1);
+        unsetenv("EMULATED_FAIL");
+    }
+}
+
 static void fail_to_launch(restride_group *group, void *context)
 {
     (void)context;
@@ -99,9 +118,8 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(staged_through_the_host),
-        cmocka_unit_test(from_device_to_device),
-        cmocka_unit_test(exchanged_in_place),
+        cmocka_unit_test(staged_through_the_host),  cmocka_unit_test(from_device_to_device),
+        cmocka_unit_test(exchanged_in_place),       cmocka_unit_test(out_of_reach),
         cmocka_unit_test(a_failing_device_is_told),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,17 @@ typedef struct {
 } rs_cuda_square;
 restride_status rs_cuda_add_square(rs_cuda_stage *stage, const rs_cuda_square *square);
 
+/* What rs_peer_operations' mirror() exchanges. */
+typedef struct {
+    rs_cuda_pointer own;
+    rs_cuda_pointer other;
+    size_t rows;
+    size_t cols;
+    size_t row_bytes;
+    size_t unit;
+} rs_cuda_mirror_blocks;
+restride_status rs_cuda_mirror(const rs_cuda_engine *engine, const rs_cuda_mirror_blocks *blocks);
+
 /* Words from row to row of a tile in shared memory: neighbours of a column lie in different banks.
  */
 size_t rs_cuda_tile_pitch(size_t cols, size_t unit_words, size_t word);

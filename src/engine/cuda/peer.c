@@ -167,5 +167,21 @@ static restride_status swap(restride_engine *base, void *own, void *other, size_
     return status;
 }
 
+static restride_status mirror(restride_engine *base, void *own, void *other, size_t rows,
+                              size_t cols, size_t row_bytes, size_t unit)
+{
+    const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
+    const rs_cuda_mirror_blocks blocks = {
+        (rs_cuda_pointer)own, (rs_cuda_pointer)other, rows, cols, row_bytes, unit};
+    if (rows == 0 || cols == 0)
+        return RESTRIDE_OK;
+    restride_status status = base->operations->enter(base);
+    if (status != RESTRIDE_OK)
+        return status;
+    status = rs_cuda_mirror(engine, &blocks);
+    base->operations->leave(base);
+    return status;
+}
+
 const rs_peer_operations rs_cuda_peer = {
-    .name = name_buffer, .map = map, .unmap = unmap, .swap = swap};
+    .name = name_buffer, .map = map, .unmap = unmap, .swap = swap, .mirror = mirror};

@@ -1,6 +1,6 @@
 /*
  * A square matrix: mirror tiles change places through shared memory; a block takes one pair, or a
- * tile of the diagonal.
+ * tile of the diagonal. The two tiles may be of two matrices, one of which another device has.
  *
  * The host defines THREADS (at most), BLOCKS and CONSTANT (1: how tiles are cut is in TILE, elements
  * along a side, TILE_PITCH and UNIT_WORDS, too; 0: it comes with the launch alone, and tiles have fewer than 2^16 words).
@@ -109,6 +109,38 @@ KERNEL square(word *data, ulong outer_words, ulong outer, ulong side, ulong row_
         store_tile(t, lower_place, upper, rows, cols, row_words);
         if (row != col)
             store_tile(t, upper_place, lower, cols, rows, row_words);
+        __syncthreads();
+    }
+}
+
+/* Elements (i, j) of `own`, rows x cols, and (j, i) of `other` change places. */
+KERNEL mirror(word *own, word *other, ulong rows, ulong cols, ulong row_words, ulong tile_side,
+              ulong tile_pitch, ulong unit_words)
+{
+    STORAGE(here);
+    const tiling shape = {(uint)tile_side,
+                          (uint)tile_pitch,
+                          (uint)unit_words,
+                          (uint)(tile_side * unit_words),
+                          small_magic((uint)(tile_side * unit_words)),
+                          small_magic((uint)unit_words)};
+    const tiling *t = &shape;
+    word *there = here + TILE_OF(t) * PITCH_OF(t);
+    ulong wide = (cols + TILE_OF(t) - 1) / TILE_OF(t);
+    ulong tiles = (rows + TILE_OF(t) - 1) / TILE_OF(t) * wide;
+    for (ulong item = blockIdx.x; item < tiles; item += gridDim.x) {
+        ulong top = item / wide * TILE_OF(t);
+        ulong left = item % wide * TILE_OF(t);
+        uint high = (uint)min((ulong)TILE_OF(t), rows - top);
+        uint broad = (uint)min((ulong)TILE_OF(t), cols - left);
+        word *place = own + top * row_words + left * UNIT_OF(t);
+        word *mirrored = other + left * row_words + top * UNIT_OF(t);
+        fetch_tile(t, there, mirrored, broad, high, row_words);
+        fetch_tile(t, here, place, high, broad, row_words);
+        drain();
+        __syncthreads();
+        store_tile(t, mirrored, here, high, broad, row_words);
+        store_tile(t, place, there, broad, high, row_words);
         __syncthreads();
     }
 }
