@@ -8,7 +8,8 @@
  *
  * Both sides must be multiples of the number of processes. Each way prints a line: milliseconds,
  * the shortest and the middle of REPEATS; device memory taken besides the array; and how many of 64
- * stretches of the result were wrong.
+ * stretches of the result were wrong. "parts" comes last: it says how much longer than their sum
+ * the ways before it took, and prints the rates as options of restride-lab scale.
  */
 #include "../engine/cuda/device.h"
 
@@ -23,6 +24,7 @@
 #include <string.h>
 
 enum { MOST_REPEATS = 64, STRETCHES = 64, STRETCH = 4096, FILL_BYTES = 16 << 20 };
+enum { MOST_WAYS = 4, MESSAGES = 200, MESSAGE_BYTES = 8 };
 
 static struct {
     int (*synchronize)(void);
@@ -57,6 +59,13 @@ typedef struct {
     uintptr_t part;
     size_t bytes;
 } setting;
+
+/* Of the ways that were measured. */
+static struct {
+    const char *name;
+    double milliseconds;
+} measured[MOST_WAYS];
+static size_t measured_count;
 
 static void stop(const char *sentence)
 {
@@ -238,6 +247,10 @@ static void measure_way(const setting *s, const char *way)
         printf(", %5.0f MiB besides the array (the plan says %.0f), %d stretches wrong\n",
                (double)taken / (1 << 20), (double)restride_plan_scratch_bytes(plan) / (1 << 20),
                wrong);
+    if (measured_count < MOST_WAYS) {
+        measured[measured_count].name = way;
+        measured[measured_count++].milliseconds = shortest;
+    }
     restride_plan_destroy(plan);
     restride_engine_destroy(engine);
     restride_group_destroy(group);
@@ -279,6 +292,40 @@ static void all_to_all(const setting *s, void *context)
     need(nccl.group_end(), "NCCL failed");
 }
 
+/* One behind the other, each with the next process. */
+static void small_messages(const setting *s, void *context)
+{
+    const uintptr_t *other = context;
+    const int next = (s->rank + 1) % s->size;
+    const int last = (s->rank + s->size - 1) % s->size;
+    for (int i = 0; i < MESSAGES; i++) {
+        need(nccl.group_start(), "NCCL failed");
+        need(nccl.send((void *)s->part, MESSAGE_BYTES, 0, next, s->communicator, NULL),
+             "NCCL failed");
+        need(nccl.receive((void *)*other, MESSAGE_BYTES, 0, last, s->communicator, NULL),
+             "NCCL failed");
+        need(nccl.group_end(), "NCCL failed");
+    }
+}
+
+/* Both out of place; how long the exchange takes, and GB/s and microseconds for the model. */
+static double measure_nccl(const setting *s, uintptr_t other, double *rate, double *latency)
+{
+    double middle;
+    const double sent = (double)(s->bytes / (size_t)s->size * ((size_t)s->size - 1));
+    const double all = time_it(s, all_to_all, &other, &middle);
+    *rate = sent / all / 1e6;
+    print_line(s, "NCCL all-to-all", all, middle);
+    if (s->rank == 0)
+        printf(", %.0f GB/s from each, out of place\n", *rate);
+    const double many = time_it(s, small_messages, &other, &middle);
+    *latency = 1e3 * many / MESSAGES;
+    print_line(s, "NCCL, 200 x 8 bytes", many, middle);
+    if (s->rank == 0)
+        printf(", %.1f us each\n", *latency);
+    return all;
+}
+
 static void measure_parts(const setting *s)
 {
     char dims[128];
@@ -290,22 +337,26 @@ static void measure_parts(const setting *s)
     const size_t col_block = s->cols / (size_t)s->size;
     snprintf(dims, sizeof dims, "r:%zu c:%zu float", row_block, s->cols);
     snprintf(to, sizeof to, "c/%zu r c%%%zu", col_block, col_block);
-    double sum = measure_local(s, engine, "local before", dims, "r c", to);
+    const double before = measure_local(s, engine, "local before", dims, "r c", to);
     snprintf(dims, sizeof dims, "r:%zu c:%zu float", s->rows, col_block);
-    sum += measure_local(s, engine, "local after", dims, "r c", "c r");
+    double sum = before + measure_local(s, engine, "local after", dims, "r c", "c r");
     uintptr_t other = 0;
+    double rate = 0;
+    double latency = 0;
     if (s->communicator != NULL && cuda.allocate(&other, s->bytes) == 0) {
-        double middle;
-        const double shortest = time_it(s, all_to_all, &other, &middle);
-        print_line(s, "NCCL all-to-all", shortest, middle);
-        sum += shortest;
-        if (s->rank == 0)
-            printf(", out of place\n");
+        sum += measure_nccl(s, other, &rate, &latency);
         need(cuda.release(other), "memory of the device is not freed");
     }
     print_line(s, "sum of these", sum, sum);
-    if (s->rank == 0)
-        printf("%s\n", s->communicator == NULL ? ", without an exchange" : "");
+    if (s->rank == 0) {
+        printf("%s\n", rate == 0 ? ", without an exchange" : "");
+        for (size_t i = 0; rate != 0 && i < measured_count; i++)
+            printf("%-24s %10.2f times that sum\n", measured[i].name,
+                   measured[i].milliseconds / sum);
+        if (rate != 0)
+            printf("restride-lab scale --link %.0f --latency %.0f --copy %.0f\n", rate, latency,
+                   2 * (double)s->bytes / before / 1e6);
+    }
     restride_engine_destroy(engine);
 }
 
