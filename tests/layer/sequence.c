@@ -17,7 +17,7 @@
  *   k  forks a child that goes on; first, it does so behind the first call of OpenCL
  *
  * usage: sequence COMMANDS [records]; exit status 0 when every byte read is as expected. With
- * MADE_UP_TIMES the clock is made up (made_up_clock.c).
+ * MADE_UP_TIMES the clock is made up (made_up_clock.c). The source tests the macro TESTED_MACRO.
  */
 #include "items.h"
 #include "made_up_clock.h"
@@ -73,11 +73,14 @@ static cl_kernel make_kernel(const char *name)
 /* With another name for the kernel "plain". */
 static void build(const char *plain_name)
 {
-    const char *text = items_source;
-    char options[300];
+    const char *tested = getenv("TESTED_MACRO");
+    char options[300], test[200] = "";
+    const char *const text[] = {test, items_source};
     cl_int error;
     snprintf(options, sizeof options, "-Dplain=%s", plain_name);
-    program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    if (tested != NULL)
+        snprintf(test, sizeof test, "#ifdef %s\n#define DEFINED\n#endif\n", tested);
+    program = clCreateProgramWithSource(context, 2, (const char **)text, NULL, &error);
     check(error, "clCreateProgramWithSource");
     check(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
     if (grow == NULL)

@@ -212,7 +212,7 @@ static void test_other_macros(void **state)
     static const struct {
         const char *macro, *told;
     } runs[] = {{"NONE=", "1 possible, 0 kept"},
-                {"MADE_UP_MACRO=1", "predefines other macros than in an earlier run"},
+                {"MADE_UP_MACRO=1", "predefines other macros than were assumed"},
                 {"MADE_UP_MACRO=1", "1 possible, 0 kept"}};
     char source[128], cache[128];
     snprintf(source, sizeof source, "%s", in_folder("source.cl"));

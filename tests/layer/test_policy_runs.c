@@ -4,6 +4,8 @@
  */
 #include "cmocka_all.h"
 
+#include "base/folder.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -491,6 +493,44 @@ static void test_no_compiler_beside_launches(void **state)
     }
 }
 
+/* A source that tests macros has the compiler entered only before its rewritten form is built, and
+ * what was assumed wrongly stops that form, until the next run. */
+static void test_macros_are_assumed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tested;
+        long first, second; /* launches transformed, at least */
+    } cases[] = {{"OWN_WORD", 8, 12}, {"MADE_UP_MACRO", 0, 8}};
+    char cache[64], macros[96], *before = getenv("XDG_CACHE_HOME");
+    before = before != NULL ? strdup(before) : NULL;
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    snprintf(macros, sizeof macros, "%s/restride/macros", cache);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        setenv("TESTED_MACRO", cases[i].tested, 1);
+        unsetenv("MADE_UP_MACRO"); /* the rewriter answers what will be assumed */
+        run(BRIEF, "--policy auto", "w" LARGE);
+        setenv("MADE_UP_MACRO", "1", 1);
+        rs_folder_remove(strdup(macros));
+        forget();
+        assert_transformed(run(BRIEF, "", "wzzzlllr" LARGE), 0, 0);
+        assert_int_equal(read_tally().builds, 1);
+        forget();
+        assert_transformed(run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE), cases[i].first,
+                           cases[i].first > 0 ? 11 : 0);
+        run(BRIEF, "--policy auto", "w" LARGE); /* with other macros it is asked again */
+        assert_transformed(run(FAST, "", "wzzzzzzzzzzlflflflllllllllr" LARGE), cases[i].second, 12);
+    }
+    unsetenv("TESTED_MACRO");
+    unsetenv("MADE_UP_MACRO");
+    if (before != NULL)
+        setenv("XDG_CACHE_HOME", before, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
+    free(before);
+}
+
 /* On a CPU a kernel that uses all of a record gains nothing by itself, but it finds the buffer as
  * another program's kernel has had it converted; brought back each time, that would pay nothing. */
 static void test_programs_share_a_layout(void **state)
@@ -511,14 +551,8 @@ static void test_programs_share_a_layout(void **state)
 static int clean_up(void **state)
 {
     (void)state;
-    static const char *const files[] = {"wisdom.json", "wisdom.json.lock", "report.json",
-                                        "errors",      "config.ini",       "tally"};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        unlink(path);
-    }
-    return rmdir(folder);
+    rs_folder_remove(strdup(folder));
+    return 0;
 }
 
 static int make_folder(void **state)
@@ -545,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_compilers_end_after_all_builds),
         cmocka_unit_test(test_timed_launches_change_nothing),
         cmocka_unit_test(test_no_compiler_beside_launches),
+        cmocka_unit_test(test_macros_are_assumed),
         cmocka_unit_test(test_programs_share_a_layout),
         cmocka_unit_test(test_configuration),
         cmocka_unit_test(test_plans_count),

@@ -13,6 +13,7 @@
  * program's standard error, so a value is asked for only where the rewriter needs it.
  */
 #include "base/text.h"
+#include "layer/core/process_exit.h"
 #include "layer/opencl/programs.h"
 
 #include <stdio.h>
@@ -104,8 +105,8 @@ static bool ask_whether_defined(const rs_layer_program *program, cl_device_id de
     return known;
 }
 
-bool rs_macros_ask(const rs_layer_program *program, cl_device_id device, json_t *names,
-                   json_t *values, json_t *macros)
+static bool ask(const rs_layer_program *program, cl_device_id device, json_t *names, json_t *values,
+                json_t *macros)
 {
     size_t i;
     json_t *name;
@@ -120,5 +121,22 @@ bool rs_macros_ask(const rs_layer_program *program, cl_device_id device, json_t 
             json_object_set_new(macros, json_string_value(name), json_string(value));
         free(value);
     }
+    return known;
+}
+
+bool rs_macros_ask(const rs_layer_program *program, json_t *names, json_t *values, json_t *macros,
+                   bool *differ)
+{
+    json_t *before = json_deep_copy(macros);
+    bool known = !rs_exit_has_begun(rs_the_layer()) &&
+                 ask(program, program->devices[0], names, values, macros);
+    for (cl_uint d = 1; d < program->device_count && known; d++) {
+        json_t *other = json_deep_copy(before);
+        known = ask(program, program->devices[d], names, values, other);
+        *differ = known && !json_equal(macros, other);
+        json_decref(other);
+        known = known && !*differ;
+    }
+    json_decref(before);
     return known;
 }

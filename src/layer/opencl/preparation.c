@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/store.h"
 #include "base/text.h"
 #include "layer/core/device_layouts.h"
 #include "layer/core/file_limit.h"
@@ -104,90 +103,6 @@ static bool changes_soa(void)
     return found;
 }
 
-/* Asks the compilers of all devices, which must agree. */
-static bool ask_compilers(const rs_layer_program *program, json_t *names, json_t *values,
-                          json_t *macros, bool *differ)
-{
-    json_t *before = json_deep_copy(macros);
-    bool known = !rs_exit_has_begun(rs_the_layer()) &&
-                 rs_macros_ask(program, program->devices[0], names, values, macros);
-    for (cl_uint d = 1; d < program->device_count && known; d++) {
-        json_t *other = json_deep_copy(before);
-        known = rs_macros_ask(program, program->devices[d], names, values, other);
-        *differ = known && !json_equal(macros, other);
-        json_decref(other);
-        known = known && !*differ;
-    }
-    json_decref(before);
-    return known;
-}
-
-/* ---- macros that earlier runs have asked for ---- */
-
-static const char macros_kind[] = "macros";
-
-/* The answers depend on more than this key: rs_program_check_macros() checks them before their use.
- */
-static char *key_of_macros(const rs_layer_program *program, const json_t *request)
-{
-    char driver[256] = "";
-    rs_text key = RS_TEXT_EMPTY;
-    char *device = rs_api_device_name(program->devices[0]);
-    char *text = json_dumps(request, JSON_COMPACT);
-    rs_driver()->clGetDeviceInfo(program->devices[0], CL_DRIVER_VERSION, sizeof driver - 1, driver,
-                                 NULL);
-    rs_text_format(&key, "%s\n%s\n", device != NULL ? device : "", driver);
-    rs_text_add_string(&key, text != NULL ? text : "");
-    key.failed = key.failed || text == NULL;
-    free(device);
-    free(text);
-    return rs_text_take(&key);
-}
-
-/* NULL: none are known. */
-static json_t *remembered_macros(const char *key)
-{
-    rs_text content = RS_TEXT_EMPTY;
-    if (key == NULL || !rs_store_read(macros_kind, key, strlen(key), &content))
-        return NULL;
-    json_t *macros = json_loadb(content.data, content.size, 0, NULL);
-    rs_text_free(&content);
-    if (json_is_object(macros))
-        return macros;
-    json_decref(macros);
-    return NULL;
-}
-
-static void remember_macros(const char *key, const json_t *macros)
-{
-    char *text = key != NULL ? json_dumps(macros, JSON_COMPACT) : NULL;
-    if (text != NULL)
-        rs_store_write(macros_kind, key, strlen(key), text, strlen(text));
-    free(text);
-}
-
-bool rs_program_check_macros(const rs_layer_program *program, const json_t *assumed,
-                             const char *key)
-{
-    json_t *names = json_array(), *values = json_array(), *macros = json_object(), *value;
-    const char *name;
-    bool differ = false;
-    json_object_foreach((json_t *)assumed, name, value)
-    {
-        json_array_append_new(names, json_string(name));
-        if (json_is_string(value))
-            json_array_append_new(values, json_string(name));
-    }
-    const bool same = assumed == NULL || (ask_compilers(program, names, values, macros, &differ) &&
-                                          json_equal(macros, assumed));
-    if (!same)
-        remember_macros(key, macros);
-    json_decref(names);
-    json_decref(values);
-    json_decref(macros);
-    return same;
-}
-
 /* ---- the rewriter ---- */
 
 /* A process may build any number of programs. The first NAMED_ONE_BY_ONE have a note each that says
@@ -224,18 +139,67 @@ static void note_sentence(const rs_layer_program *program, const char *sentence,
     free(why);
 }
 
+static const char unanswered[] =
+    "the device's compiler could not be asked about the macros that its source tests";
+
 /* What the rewriter answered, and what it was told. */
 typedef struct {
-    json_t *reply; /* NULL: there is none */
-    char *left;    /* why there is none */
-    json_t
-        *assumed; /* macros that an earlier run has asked for; NULL: the compiler was asked now */
-    char *key;    /* under which they are kept */
+    json_t *reply;   /* NULL: there is none */
+    char *left;      /* why there is none */
+    json_t *assumed; /* macros; NULL: the compiler was asked about all of them now */
+    bool is_guessed; /* some of them, from their names */
+    char *key;       /* under which they are kept */
 } answer;
 
+/* What compilers have worked beside the program counts against further builds. */
+static void count_seconds(double since) RS_UNLOCKED
+{
+    rs_layer *layer = rs_the_layer();
+    rs_layer_lock(layer);
+    layer->builds.spent += rs_layer_clock() - since;
+    rs_layer_unlock(layer);
+}
+
+static void assume(answer *made, json_t *macros)
+{
+    json_decref(made->assumed);
+    made->assumed = json_incref(macros);
+    made->is_guessed = true;
+}
+
+/* Answers what the rewriter could not know. Beside the program its compiler is entered only where
+ * the names do not tell. False: it cannot be known, and `left` says why. */
+static bool answer_questions(const rs_layer_program *program, bool is_beside, json_t *request,
+                             answer *made)
+{
+    json_t *names = json_object_get(made->reply, "unknown_macros");
+    json_t *values = json_object_get(made->reply, "unknown_values");
+    json_t *macros = json_object_get(request, "macros");
+    bool differ = false;
+    if (is_beside && rs_macros_assume(program, names, values, macros)) {
+        assume(made, macros);
+        return true;
+    }
+    const double start = rs_layer_clock();
+    const bool known = rs_macros_ask(program, names, values, macros, &differ);
+    if (is_beside)
+        count_seconds(start);
+    if (known && !made->is_guessed) /* even if the program ends before the rewriter answers */
+        rs_macros_remember(made->key, macros);
+    if (!known)
+        note(program,
+             differ ? "the compilers of its devices define the macros that its source tests "
+                      "differently"
+             : rs_exit_has_begun(rs_the_layer())
+                 ? "the program ended before the device's compiler was asked about the macros that "
+                   "its source tests"
+                 : unanswered,
+             &made->left);
+    return known;
+}
+
 /* Answers the rewriter's questions about macros until it has none; each answer can uncover new
- * ones. Answers of earlier runs are used again without asking the compiler. Most programs are never
- * rewritten; for the others rs_program_check_macros() checks these answers first. */
+ * ones. Answers of earlier runs are used again without asking the compiler. */
 static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
 {
     enum { ROUNDS = 8 };
@@ -253,11 +217,14 @@ static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
     if (rs_the_layer()->settings.config != NULL)
         json_object_set(request, "config", rs_the_layer()->settings.config);
     if (request != NULL && program->device_count == 1) {
-        made.key = key_of_macros(program, request);
-        made.assumed = remembered_macros(made.key);
+        made.key = rs_macros_key(program, request);
+        made.assumed = rs_macros_recall(made.key);
     }
+    json_t *macros = json_object_get(request, "macros");
     if (made.assumed != NULL)
-        json_object_set_new(request, "macros", json_deep_copy(made.assumed));
+        json_object_update(macros, made.assumed);
+    else if (is_beside && request != NULL && rs_macros_assume_undefined(program, macros))
+        assume(&made, macros);
     for (int round = 0; request != NULL && round < ROUNDS; round++) {
         json_decref(made.reply);
         made.reply = NULL;
@@ -270,21 +237,10 @@ static answer ask_rewriter(const rs_layer_program *program, bool is_beside)
         json_t *values = json_object_get(made.reply, "unknown_values");
         if (json_array_size(unknown) == 0 && json_array_size(values) == 0)
             break;
-        bool differ = false;
-        bool known =
-            ask_compilers(program, unknown, values, json_object_get(request, "macros"), &differ);
-        if (known) /* even if the program ends before the rewriter answers */
-            remember_macros(made.key, json_object_get(request, "macros"));
-        if (!known || round == ROUNDS - 1) {
-            note(program,
-                 differ ? "the compilers of its devices define the macros that its source tests "
-                          "differently"
-                 : rs_exit_has_begun(rs_the_layer())
-                     ? "the program ended before the device's compiler was asked about the macros "
-                       "that its source tests"
-                     : "the device's compiler could not be asked about the macros that its source "
-                       "tests",
-                 &made.left);
+        const bool is_last = round == ROUNDS - 1;
+        if (is_last)
+            note(program, unanswered, &made.left);
+        if (is_last || !answer_questions(program, is_beside, request, &made)) {
             json_decref(made.reply);
             made.reply = NULL;
             break;
@@ -383,8 +339,11 @@ static rewriting rewrite(rs_layer_program *program, bool is_beside)
                      rs_program_is_wanted(program, made.kernels);
     program->is_promising = made.is_wanted;
     rs_layer_unlock(rs_the_layer());
+    const double start = rs_layer_clock();
     if (made.is_wanted)
         made.program = rs_program_build_rewritten(program, &made.source, &made.refused);
+    if (made.is_wanted && is_beside)
+        count_seconds(start);
     return made;
 }
 

@@ -20,7 +20,7 @@ typedef enum {
 /* The source of those kernels, and what it was made from besides the program's own. */
 typedef struct {
     char *text, *options; /* NULL: there is none */
-    json_t *macros;       /* of the device's compiler in an earlier run, to be checked; or NULL */
+    json_t *macros;       /* that were assumed, to be checked; or NULL */
     char *macros_key;     /* under which they are kept */
 } rs_rewritten_source;
 
@@ -105,11 +105,6 @@ void *rs_program_build_rewritten(const rs_layer_program *program, const rs_rewri
 void rs_program_take_rewritten(rs_layer_program *program, void *rewritten,
                                const char *refused) RS_LOCKED;
 
-/* Whether the device's compiler predefines the macros that an earlier run was told; if not, the
- * next run is told others. */
-bool rs_program_check_macros(const rs_layer_program *program, const json_t *assumed,
-                             const char *key) RS_UNLOCKED;
-
 /* Keeps an argument as the program has set it, for forms that are made later; copies all of another
  * kernel's; and forgets them. */
 void rs_kernel_keep_value(rs_kernel *kernel, size_t index, size_t size, const void *value,
@@ -134,11 +129,34 @@ bool rs_program_was_built_with(const rs_layer_program *program, const char *opti
 bool rs_binary_origin(const unsigned char *binary, size_t size, char **source, char **options);
 
 /*
- * Asks a device's compiler which of the macros `names` it predefines, and as what those of
- * `values`, by building kernels whose names tell, and adds the answers to the object `macros`: a
- * value, true for one that was not asked for, null for not defined. False when it cannot be known.
+ * Asks the compilers of all devices, which must agree, which of the macros `names` they predefine,
+ * and as what those of `values`, by building kernels whose names tell, and adds the answers to the
+ * object `macros`: a value, true for one that was not asked for, null for not defined. False when
+ * it cannot be known.
  */
-bool rs_macros_ask(const rs_layer_program *program, cl_device_id device, json_t *names,
-                   json_t *values, json_t *macros);
+bool rs_macros_ask(const rs_layer_program *program, json_t *names, json_t *values, json_t *macros,
+                   bool *differ) RS_UNLOCKED;
+
+/* ---- assumptions.c ---- */
+
+/* The same without a compiler, as far as the names and the device tell; it may be wrong. False: not
+ * all of them do, and `macros` is unchanged. */
+bool rs_macros_assume(const rs_layer_program *program, const json_t *names, const json_t *values,
+                      json_t *macros);
+
+/* The same before the rewriter has asked: adds names that the source tests and that are taken for
+ * undefined. False: there are none. */
+bool rs_macros_assume_undefined(const rs_layer_program *program, json_t *macros);
+
+/* The answers for a request to the rewriter, kept from run to run. They depend on more than the
+ * key, so they are assumptions, too. rs_macros_recall() returns NULL when there are none. */
+char *rs_macros_key(const rs_layer_program *program, const json_t *request);
+json_t *rs_macros_recall(const char *key);
+void rs_macros_remember(const char *key, const json_t *macros);
+
+/* Whether the device's compiler predefines the macros that were assumed; if not, the next run is
+ * told others. */
+bool rs_program_check_macros(const rs_layer_program *program, const json_t *assumed,
+                             const char *key) RS_UNLOCKED;
 
 #endif

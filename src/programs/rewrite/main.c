@@ -123,16 +123,13 @@ static void close_inherited(void)
 }
 
 /* The layer's program goes on meanwhile: its child ends, and another process answers. A blank says
- * so. Where both want the same processor, the program has it. */
+ * so. */
 static void leave_program(void)
 {
-    const int behind = 10;
     const pid_t other = fork();
     if (other > 0)
         _exit(RS_EXIT_DONE);
     close_inherited();
-    if (other == 0)
-        setpriority(PRIO_PROCESS, 0, behind);
     putchar(' ');
     fflush(stdout);
 }
