@@ -6,13 +6,18 @@
 
 #include <string.h>
 
-/* A whole program's reason may begin with its place, "FILE:LINE: ". The length of that without the
- * ": ", or 0. */
+/* A whole program's reason may begin with its place, "FILE:LINE: " or one without lines. The length
+ * of that without the ": ", or 0. */
 static size_t place_length(const char *reason)
 {
+    static const char *const without_lines[] = {"the build options", "the device's macros"};
     const char *end = strstr(reason, ": ");
     const size_t length = end != NULL ? (size_t)(end - reason) : 0;
-    return memchr(reason, ' ', length) == NULL ? length : 0;
+    bool is_place = memchr(reason, ' ', length) == NULL;
+    for (size_t i = 0; i < sizeof without_lines / sizeof without_lines[0]; i++)
+        is_place = is_place || (length == strlen(without_lines[i]) &&
+                                strncmp(reason, without_lines[i], length) == 0);
+    return is_place ? length : 0;
 }
 
 /* Adds one to the cause of that reason. Places differ from one to the next: the first is told, and
@@ -37,19 +42,6 @@ static void count_cause(json_t *causes, const char *kept, const char *reason, js
                                             "reason", text, "place", place));
 }
 
-/* Whether a note says it already. */
-static bool is_noted(const json_t *report, const char *reason)
-{
-    size_t i;
-    json_t *note;
-    json_array_foreach(json_object_get(report, "notes"), i, note)
-    {
-        if (strstr(json_string_value(note), reason) != NULL)
-            return true;
-    }
-    return false;
-}
-
 /* A program whose kernels have no arguments in the report stays as a whole. Each is counted once;
  * program 0 stands for many. */
 static void count_programs(const json_t *report, json_t *causes)
@@ -68,7 +60,7 @@ static void count_programs(const json_t *report, json_t *causes)
                  rs_json_integer_of(kernel, "part"));
         const size_t place = place_length(reason);
         const char *sentence = reason + place + (place > 0 ? strlen(": ") : 0);
-        if (json_object_get(seen, number) == NULL && !is_noted(report, sentence))
+        if (json_object_get(seen, number) == NULL)
             count_cause(causes, "program", sentence,
                         place > 0 ? json_stringn(reason, place) : NULL);
         json_object_set_new(seen, number, json_true());
@@ -131,7 +123,6 @@ void rs_run_report_add_causes(json_t *report)
 
 void rs_run_report_write_causes(const json_t *report, rs_text *text)
 {
-    enum { MOST = 3 };
     const json_t *causes = json_object_get(report, "causes");
     const size_t count = json_array_size(causes);
     size_t i;
@@ -140,7 +131,7 @@ void rs_run_report_write_causes(const json_t *report, rs_text *text)
     {
         const char *place = rs_json_string_of(cause, "place");
         const bool is_one = count_of(cause) == 1;
-        if (i == MOST)
+        if (i == RS_TOLD_CAUSES)
             break;
         rs_text_format(text, "; %lld %s%s kept: %s", (long long)count_of(cause),
                        rs_json_string_of(cause, "kept"), is_one ? "" : "s",
@@ -148,7 +139,7 @@ void rs_run_report_write_causes(const json_t *report, rs_text *text)
         if (place != NULL)
             rs_text_format(text, " (%s%s)", place, is_one ? "" : ", ...");
     }
-    if (count > MOST)
-        rs_text_format(text, "; %zu more reason%s in a --report", count - MOST,
-                       count - MOST == 1 ? "" : "s");
+    if (count > RS_TOLD_CAUSES)
+        rs_text_format(text, "; %zu more reason%s in a --report", count - RS_TOLD_CAUSES,
+                       count - RS_TOLD_CAUSES == 1 ? "" : "s");
 }

@@ -81,6 +81,8 @@ void rs_run_report_add_share(rs_text *text, double timed, double all);
  * of the program was. */
 void rs_run_report_check_names(json_t *report, const json_t *config);
 
+enum { RS_TOLD_CAUSES = 3 };
+
 /*
  * Adds causes[] {kept ("program" or "argument"), count, reason, place}: why a run transformed
  * nothing, each reason once, programs that stay as a whole first, the most frequent first. `place`
@@ -89,7 +91,7 @@ void rs_run_report_check_names(json_t *report, const json_t *config);
  */
 void rs_run_report_add_causes(json_t *report);
 
-/* The first of them as the end of a sentence: "; 3 programs kept: ...". */
+/* The first RS_TOLD_CAUSES of them as the end of a sentence: "; 3 programs kept: ...". */
 void rs_run_report_write_causes(const json_t *report, rs_text *text);
 
 /* Whether the report holds seconds (the run was asked for a report file). */

@@ -169,6 +169,19 @@ static void print_verified(const json_t *verified, FILE *stream)
                 (long long)rs_json_integer_of(verified, "left_out"));
 }
 
+/* "Program 2 was not rewritten: REASON.", of a reason that the first line tells. */
+static bool is_told(const json_t *report, const char *note)
+{
+    const json_t *causes = json_object_get(report, "causes");
+    bool told = false;
+    for (size_t i = 0; i < RS_TOLD_CAUSES && !told && i < json_array_size(causes); i++) {
+        const json_t *cause = json_array_get(causes, i);
+        told = strcmp(rs_json_string_of(cause, "kept"), "program") == 0 &&
+               strstr(note, rs_json_string_of(cause, "reason")) != NULL;
+    }
+    return told && strncmp(note, "Program ", strlen("Program ")) == 0;
+}
+
 void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
 {
     if (rs_run_report_is_counted(report))
@@ -179,6 +192,7 @@ void rs_run_report_summary(const json_t *report, bool with_times, FILE *stream)
     json_t *note;
     json_array_foreach(json_object_get(report, "notes"), i, note)
     {
-        fprintf(stream, "restride: %s\n", json_string_value(note));
+        if (!is_told(report, json_string_value(note)))
+            fprintf(stream, "restride: %s\n", json_string_value(note));
     }
 }

@@ -125,15 +125,18 @@ static void note(const rs_layer_program *program, const char *why, char **left)
 }
 
 /* A sentence of the library as a part of another one; the caller frees it. */
-static char *without_full_stop(const char *sentence)
+static char *part_of_sentence(const char *sentence)
 {
     const size_t length = strlen(sentence);
-    return strndup(sentence, length - (length > 0 && sentence[length - 1] == '.'));
+    char *part = strndup(sentence, length - (length > 0 && sentence[length - 1] == '.'));
+    if (part != NULL && strncmp(part, "The ", strlen("The ")) == 0)
+        part[0] = 't';
+    return part;
 }
 
 static void note_sentence(const rs_layer_program *program, const char *sentence, char **left)
 {
-    char *why = without_full_stop(sentence);
+    char *why = part_of_sentence(sentence);
     if (why != NULL)
         note(program, why, left);
     free(why);
