@@ -36,7 +36,7 @@ static uint64_t hash(uint64_t value, const char *bytes, size_t count)
 static const uint64_t first_start = UINT64_C(0xcbf29ce484222325);
 static const uint64_t second_start = UINT64_C(0x9e3779b97f4a7c15);
 
-static char *folder_of(const char *kind)
+char *rs_store_folder(const char *kind)
 {
     const char *cache = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
@@ -63,7 +63,7 @@ static void make_folders(char *path)
 /* The folder of a kind, opened, and made if wanted; -1 when it is missing or not to be trusted. */
 static int open_folder(const char *kind, bool make)
 {
-    char *path = folder_of(kind);
+    char *path = rs_store_folder(kind);
     if (path == NULL)
         return -1;
     if (make)
@@ -242,7 +242,7 @@ char *rs_store_put(const char *kind, const char *name, const char *bytes, size_t
     rs_text inner = RS_TEXT_EMPTY, path = RS_TEXT_EMPTY;
     name_entry(own, bytes, count);
     rs_text_format(&inner, "%s/%s", kind, own);
-    char *parent = inner.failed ? NULL : folder_of(inner.data);
+    char *parent = inner.failed ? NULL : rs_store_folder(inner.data);
     if (parent != NULL)
         rs_text_format(&path, "%s/%s", parent, name);
     const int outer = parent != NULL ? open_folder(kind, true) : -1,

@@ -14,6 +14,10 @@
 
 #include "base/text.h"
 
+/* The path of a kind's folder, the caller's to free; NULL: neither XDG_CACHE_HOME nor HOME is a
+ * full path, or memory is short. */
+char *rs_store_folder(const char *kind);
+
 /* Whether there was a good entry for the key; then *content is the caller's to free. */
 bool rs_store_read(const char *kind, const char *key, size_t key_size, rs_text *content);
 

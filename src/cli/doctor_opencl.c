@@ -220,13 +220,42 @@ static int check_platforms(json_t *findings, const cl_icd_dispatch *api)
         cl_uint device_count = 0;
         api->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
         report_driver(findings, platform, platforms[i]);
-        if (api->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices,
-                                &device_count) != CL_SUCCESS)
+        const cl_int code = api->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES,
+                                                devices, &device_count);
+        if (code != CL_SUCCESS) {
+            rs_doctor_add(findings, "OpenCL device", RS_DOCTOR_FAILS,
+                          "if it is there, the driver may lack its files, its rights to the device "
+                          "or a folder that it can write",
+                          "%s has no device (OpenCL error %d)", platform, code);
             continue;
+        }
         for (cl_uint k = 0; k < device_count && k < MOST_DEVICES; k++)
             working += check_device(findings, api, platform, devices[k]);
     }
     return working;
+}
+
+/* Without a driver loaders need not load layers. */
+static bool has_driver(json_t *findings, const cl_icd_dispatch *api)
+{
+    static const char *const choices[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH",
+                                          "OCL_ICD_FILENAMES"};
+    const char *chosen = NULL;
+    cl_uint count = 0;
+    if (api->clGetPlatformIDs(0, NULL, &count) == CL_SUCCESS && count > 0)
+        return true;
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0] && chosen == NULL; i++)
+        chosen = getenv(choices[i]) != NULL ? choices[i] : NULL;
+    if (chosen != NULL)
+        rs_doctor_add(findings, "OpenCL driver", RS_DOCTOR_MISSING,
+                      "unset this variable, or let it name a driver's .icd file or their folder",
+                      "%s=%s names no driver that works", chosen, getenv(chosen));
+    else
+        rs_doctor_add(
+            findings, "OpenCL driver", RS_DOCTOR_MISSING,
+            "apt-get install pocl-opencl-icd for the CPU, or your GPU driver's OpenCL package",
+            "%s finds no driver", loader_file());
+    return false;
 }
 
 static void check_everything(json_t *findings)
@@ -240,11 +269,13 @@ static void check_everything(json_t *findings)
         return;
     }
     rs_doctor_add(findings, "OpenCL loader", RS_DOCTOR_WORKS, NULL, "%s", loader_file());
+    if (!has_driver(findings, api))
+        return;
     report_layer(findings);
     if (check_platforms(findings, api) == 0)
         rs_doctor_add(
             findings, "OpenCL device", RS_DOCTOR_MISSING,
-            "apt-get install pocl-opencl-icd for the CPU, or your GPU driver's OpenCL package",
+            "apt-get install pocl-opencl-icd for the CPU, or mend what the lines above name",
             "no device works here");
 }
 

@@ -6,6 +6,7 @@
  */
 #include "base/child.h"
 #include "base/json.h"
+#include "base/store.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The name of a status as it is printed. */
@@ -175,6 +177,32 @@ static void check_recorder(json_t *findings)
     free(recorder);
 }
 
+/* Answers of the rewriter and what compilers made are kept from run to run. */
+static void check_store(json_t *findings)
+{
+    static const char kind[] = "rewritten", key[] = "restride doctor";
+    static const char subject[] = "kept answers";
+    char *folder = rs_store_folder(kind);
+    rs_text content = RS_TEXT_EMPTY;
+    struct stat about;
+    rs_store_write(kind, key, sizeof key, key, sizeof key);
+    if (folder == NULL)
+        rs_doctor_add(findings, subject, RS_DOCTOR_OPTIONAL,
+                      "set XDG_CACHE_HOME to a folder that you may write",
+                      "neither XDG_CACHE_HOME nor HOME is a full path: each run is a first run");
+    else if (rs_store_read(kind, key, sizeof key, &content))
+        rs_doctor_add(findings, subject, RS_DOCTOR_WORKS, NULL, "%s", folder);
+    else if (stat(folder, &about) == 0 && (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        rs_doctor_add(findings, subject, RS_DOCTOR_FAILS, "chmod go-w that folder",
+                      "others may write to %s: each run is a first run", folder);
+    else
+        rs_doctor_add(findings, subject, RS_DOCTOR_FAILS,
+                      "set XDG_CACHE_HOME to a folder that you may write",
+                      "nothing can be kept in %s: each run is a first run", folder);
+    rs_text_free(&content);
+    free(folder);
+}
+
 static bool is_missing(const json_t *finding)
 {
     const char *status = rs_json_string_of(finding, "status");
@@ -240,6 +268,7 @@ int rs_verb_doctor(int argc, char **argv)
     check_preprocessor(findings);
     check_configuration(findings);
     check_recorder(findings);
+    check_store(findings);
 #ifdef RESTRIDE_HAVE_OPENCL
     rs_doctor_check_opencl(findings);
 #else

@@ -59,11 +59,30 @@ expect 1 env PATH="$work/empty" "$restride" doctor
 says out "missing +C preprocessor"
 says out "apt-get install cpp"
 
+# Folders that nothing can be kept in: the line says why.
+touch "$work/file"
+mkdir -p "$work/shared/restride/rewritten"
+chmod 777 "$work/shared/restride/rewritten"
+kept() {
+    env "$@" "$restride" doctor >"$work/out" # PoCL may want such a folder, too
+}
+kept XDG_CACHE_HOME="$work/cache"
+says out "works +kept answers +$work/cache/restride/rewritten$"
+kept XDG_CACHE_HOME="$work/file"
+says out "fails +kept answers +nothing can be kept in $work/file/restride/rewritten: each run is a first run"
+says out "set XDG_CACHE_HOME to a folder that you may write"
+kept XDG_CACHE_HOME="$work/shared"
+says out "fails +kept answers +others may write to $work/shared/restride/rewritten: "
+says out "chmod go-w that folder"
+kept -u HOME -u XDG_CACHE_HOME
+says out "optional +kept answers +neither XDG_CACHE_HOME nor HOME is a full path"
+
 # The same machine without OpenCL drivers.
 if ! grep -q "OpenCL layer .*not part of this build" "$work/text"; then
     expect 1 env OCL_ICD_VENDORS="$work/empty" OPENCL_VENDOR_PATH="$work/empty" "$restride" doctor
-    says out "missing +OpenCL device"
-    says out "pocl-opencl-icd"
+    says out "missing +OpenCL driver +OCL_ICD_VENDORS=$work/empty names no driver that works"
+    says out "unset this variable, or let it name a driver's .icd file or their folder"
+    grep -q "missing +OpenCL layer" "$work/out" && complain "without a driver no loader is to blame"
 
     mkdir "$work/vendors"
     echo "$crashing_driver" >"$work/vendors/crashing.icd"
