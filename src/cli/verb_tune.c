@@ -1,6 +1,7 @@
 /* restride tune: measures which plan of a matrix, a tensor or a conversion is fastest here, and
  * keeps it as wisdom. */
 #include "cli/cli.h"
+#include "cli/tune_kernels.h"
 #include "cli/tune_problem.h"
 #include "console/engines.h"
 #include "console/fail.h"
@@ -25,6 +26,7 @@ typedef struct {
     const char *import;
     const char *export;
     bool forget;
+    bool kernels;
     bool json;
 } tune_options;
 
@@ -44,8 +46,11 @@ static int check_problems(tune_options *options)
     if (status != RS_EXIT_DONE)
         return status;
     if (options->count == 0 && options->import == NULL && options->export == NULL &&
-        !options->forget)
+        !options->forget && !options->kernels)
         return rs_cli_fail(RS_EXIT_USAGE, "tune", "Which shape? For example --shape 7200x1800.");
+    if (options->kernels && strcmp(options->engine, "cuda") != 0)
+        return rs_cli_fail(RS_EXIT_USAGE, "tune",
+                           "--kernels is for CUDA devices; add --engine cuda.");
     return RS_EXIT_DONE;
 }
 
@@ -67,6 +72,7 @@ static int read_options(int argc, char **argv, tune_options *options)
         {RS_CLI_TEXT("import", tune_options, import)},
         {RS_CLI_TEXT("export", tune_options, export)},
         {RS_CLI_FLAG("forget", tune_options, forget)},
+        {RS_CLI_FLAG("kernels", tune_options, kernels)},
         {0},
     };
     int status = rs_cli_read_only_options("tune", argc, argv, table, options);
@@ -147,6 +153,8 @@ static restride_status work(restride_engine *engine, const tune_options *options
         status = restride_wisdom_forget(engine);
     else if (restride_wisdom_check(engine) != RESTRIDE_OK)
         rs_cli_fail_last(RS_EXIT_DONE, "tune");
+    if (status == RESTRIDE_OK && options->kernels)
+        status = rs_tune_kernels(engine);
     if (status == RESTRIDE_OK && options->import != NULL)
         status = restride_wisdom_import(engine, options->import);
     if (status == RESTRIDE_OK) {

@@ -61,8 +61,15 @@ DONE(cuIpcCloseMemHandle)
     {                                                                                              \
         return 100;                                                                                \
     }
-NONE(cuInit)
 NONE(cuGetExportTable)
+
+/* For restride tune and a compiler that does not ask. */
+EXPORT int cuInit(unsigned flags);
+int cuInit(unsigned flags)
+{
+    (void)flags;
+    return getenv("PRECOMPILE_OPENS") != NULL ? 0 : 100;
+}
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and names */
 /* Calls that answer through their first argument. */
