@@ -323,7 +323,7 @@ static const char *advice_for_start(const rs_process_result *result, const char 
 {
     if (result->start_error == ENOENT && strchr(program, '/') == NULL)
         return "; write its folder too, as in ./NAME";
-    return result->start_error == EACCES ? "; is it a program, and executable?" : "";
+    return result->start_error == EACCES ? "; chmod +x makes a program executable" : "";
 }
 
 static int run(run_options *options)

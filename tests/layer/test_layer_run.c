@@ -33,7 +33,7 @@ static void test_exit_status_and_signals(void **state)
     assert_int_equal(exit_status(run("%s run -- /nonexistent/program", RESTRIDE_PROGRAM)), 127);
     assert_non_null(strstr(errors(), "/nonexistent/program could not be started"));
     assert_int_equal(exit_status(run("%s run -- /etc/passwd", RESTRIDE_PROGRAM)), 126);
-    assert_non_null(strstr(errors(), "; is it a program, and executable?"));
+    assert_non_null(strstr(errors(), "; chmod +x makes a program executable.\n"));
     assert_int_equal(exit_status(run("%s run -- nosuchprogram", RESTRIDE_PROGRAM)), 127);
     assert_non_null(strstr(errors(), "; write its folder too, as in ./NAME."));
 }
@@ -75,6 +75,24 @@ static void test_program_without_opencl(void **state)
     assert_non_null(strstr(errors(), "nothing was transformed"));
     assert_int_equal(exit_status(run("%s run --quiet -- true", RESTRIDE_PROGRAM)), 0);
     assert_string_equal(errors(), "");
+}
+
+/* Where the rewriter is slower than the program, the first line says so, also of kernels that the
+ * program has released. */
+static void test_slow_rewriter(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof path, "%s", in_folder("slow"));
+    write_file(path, "#!/bin/sh\nsleep 4\n");
+    assert_int_equal(exit_status(run("sh -c 'chmod +x %s'", path)), 0);
+    assert_int_equal(
+        exit_status(run("env XDG_CACHE_HOME=%s %s run -- env RESTRIDE_REWRITER=%s %s wlr",
+                        in_folder("cache"), RESTRIDE_PROGRAM, path, SEQUENCE_PROGRAM)),
+        0);
+    assert_non_null(strstr(errors(), "; 1 program kept: the program ended before the rewriter had "
+                                     "answered; the next run has its answer.\n"));
+    assert_null(strstr(errors(), "has not answered yet"));
 }
 
 /* A process without an end leaves what it had counted when it last waited, if that was long enough
@@ -519,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_bad_usage),
         cmocka_unit_test(test_unwritable_report),
         cmocka_unit_test(test_program_without_opencl),
+        cmocka_unit_test(test_slow_rewriter),
         cmocka_unit_test(test_program_without_an_end),
         cmocka_unit_test(test_program_ended_by_a_signal),
         cmocka_unit_test(test_program_that_goes_on),

@@ -192,6 +192,15 @@ static void read_program(rs_kernel *kernel, const char *name, bool is_of_build) 
         take_targets(kernel);
 }
 
+/* Kernels that the program has released meanwhile are kept for the same reason. */
+static void name_reason(const rs_layer_program *program) RS_LOCKED
+{
+    for (rs_kernel_facts *facts = rs_the_layer()->facts; facts != NULL; facts = facts->next)
+        if (facts->program_number == program->core.number && facts->held_reason != NULL &&
+            strcmp(facts->held_reason, not_answered) == 0)
+            rs_report_hold(facts, 0, program->left);
+}
+
 void rs_kernels_take_targets(const rs_layer_program *program)
 {
     rs_kernel *kernel;
@@ -205,6 +214,8 @@ void rs_kernels_take_targets(const rs_layer_program *program)
             kernel->generation = 0;
             kernel->repeat.generation = 0;
         }
+    if (program->left != NULL)
+        name_reason(program);
 }
 
 /* Makes the record of a new kernel, made from a program of that build. A kernel that cannot be
