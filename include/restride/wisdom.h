@@ -115,6 +115,17 @@ RESTRIDE_API restride_status restride_tune_convert(restride_engine *engine,
                                                    const restride_tune_options *options,
                                                    restride_tuning *tuning);
 
+/*
+ * Measures what kinds of stages cost on this machine, with the engine's threads, and keeps that as
+ * wisdom: about two seconds, and 120 MB of memory. From then on plans of 1 MiB and more are chosen
+ * by these costs, and restride_plan_describe() tells them. Wisdom of a single problem comes first.
+ *
+ * `seconds` gets how long it took, and may be NULL. RESTRIDE_UNSUPPORTED: the engine is a device's,
+ * or wisdom is switched off. RESTRIDE_OUT_OF_MEMORY. Errors of the file as for
+ * restride_wisdom_import(). Do not run it while something else is measured. Since 0.1.
+ */
+RESTRIDE_API restride_status restride_tune_rates(restride_engine *engine, double *seconds);
+
 #ifdef __cplusplus
 }
 #endif

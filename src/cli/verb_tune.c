@@ -27,6 +27,7 @@ typedef struct {
     const char *export;
     bool forget;
     bool kernels;
+    bool calibrate;
     bool json;
 } tune_options;
 
@@ -46,7 +47,7 @@ static int check_problems(tune_options *options)
     if (status != RS_EXIT_DONE)
         return status;
     if (options->count == 0 && options->import == NULL && options->export == NULL &&
-        !options->forget && !options->kernels)
+        !options->forget && !options->kernels && !options->calibrate)
         return rs_cli_fail(RS_EXIT_USAGE, "tune", "Which shape? For example --shape 7200x1800.");
     if (options->kernels && strcmp(options->engine, "cuda") != 0)
         return rs_cli_fail(RS_EXIT_USAGE, "tune",
@@ -73,6 +74,7 @@ static int read_options(int argc, char **argv, tune_options *options)
         {RS_CLI_TEXT("export", tune_options, export)},
         {RS_CLI_FLAG("forget", tune_options, forget)},
         {RS_CLI_FLAG("kernels", tune_options, kernels)},
+        {RS_CLI_FLAG("calibrate", tune_options, calibrate)},
         {0},
     };
     int status = rs_cli_read_only_options("tune", argc, argv, table, options);
@@ -146,6 +148,17 @@ static restride_status tune(restride_engine *engine, const tune_options *options
     return RESTRIDE_OK;
 }
 
+static restride_status calibrate(restride_engine *engine, const tune_options *options)
+{
+    double seconds = 0;
+    restride_status status = restride_tune_rates(engine, &seconds);
+    if (status == RESTRIDE_OK && !options->json)
+        printf(
+            "The costs of stages were measured in %.1f s; plans of 1 MiB and more follow them.\n",
+            seconds);
+    return status;
+}
+
 static restride_status work(restride_engine *engine, const tune_options *options, json_t *results)
 {
     restride_status status = RESTRIDE_OK;
@@ -157,6 +170,8 @@ static restride_status work(restride_engine *engine, const tune_options *options
         status = rs_tune_kernels(engine);
     if (status == RESTRIDE_OK && options->import != NULL)
         status = restride_wisdom_import(engine, options->import);
+    if (status == RESTRIDE_OK && options->calibrate)
+        status = calibrate(engine, options);
     if (status == RESTRIDE_OK) {
         print_heading(options);
         status = tune(engine, options, results);

@@ -6,6 +6,7 @@
 #include "transpose/cost.h"
 #include "base/arithmetic.h"
 #include "base/cycles.h"
+#include "transpose/rates.h"
 
 #include <stdint.h>
 
@@ -349,6 +350,12 @@ bool rs_cost_is_host(const rs_engine_traits *traits)
     return !traits->chip_only && traits->cost == NULL;
 }
 
+/* No weight is multiplied by less. */
+static double least_factor(const rs_engine_traits *traits)
+{
+    return traits->rates == NULL ? 1 : traits->rates->least;
+}
+
 /* Of a stage that moves no elements among each other. */
 static double least_inside(size_t unit)
 {
@@ -369,9 +376,9 @@ double rs_cost_least(const rs_engine_traits *traits, size_t count, size_t unit)
     if (!rs_cost_is_host(traits))
         return least_on_device(traits) * (double)count;
     if (count < 2)
-        return RS_COST_LEAST * (double)count;
+        return least_factor(traits) * RS_COST_LEAST * (double)count;
     double others = times(2, unit) > times(SHORT_LINES, traits->line_bytes) ? 0.95 : RS_COST_LEAST;
-    return least_inside(unit) + others * (double)(count - 1);
+    return least_factor(traits) * (least_inside(unit) + others * (double)(count - 1));
 }
 
 double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit)
@@ -379,7 +386,7 @@ double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit)
     if (!rs_cost_is_host(traits))
         return least_on_device(traits);
     double chains = moves_cost(unit, traits);
-    return chains < least_inside(unit) ? chains : least_inside(unit);
+    return least_factor(traits) * (chains < least_inside(unit) ? chains : least_inside(unit));
 }
 
 static double cost_on_host(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -387,7 +394,8 @@ static double cost_on_host(const rs_transpose_task *task, const rs_engine_traits
 {
     if (stages[task->method].cost == NULL || stages[task->method].least(task) > scratch_limit)
         return RS_COST_IMPOSSIBLE;
-    return stages[task->method].cost(task, traits, scratch_limit);
+    double cost = stages[task->method].cost(task, traits, scratch_limit);
+    return traits->rates != NULL ? cost * rs_rates_group_factor(traits->rates, task, traits) : cost;
 }
 
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
@@ -397,6 +405,15 @@ double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_trait
                   : traits->chip_only  ? rs_device_cost(task, traits, scratch_limit)
                                        : cost_on_host(task, traits, scratch_limit);
     return cost < RS_COST_IMPOSSIBLE ? cost : RS_COST_IMPOSSIBLE;
+}
+
+double rs_cost_expected(const rs_transpose_task *task, const rs_engine_traits *traits,
+                        size_t scratch_limit)
+{
+    rs_engine_traits model = *traits;
+    model.rates = NULL;
+    double cost = rs_cost_of_transpose(task, &model, scratch_limit);
+    return traits->rates != NULL ? cost * rs_rates_factor(traits->rates, task, traits) : cost;
 }
 
 /* The stages of a device do with what there is, tables included. */

@@ -23,6 +23,11 @@ double rs_cost_least_of_all(const rs_engine_traits *traits, size_t unit);
 double rs_cost_of_transpose(const rs_transpose_task *task, const rs_engine_traits *traits,
                             size_t scratch_limit);
 
+/* What it takes in fact, by all that is known of this machine; the above is for choosing. They
+ * differ where wisdom has measured costs (rates.h). */
+double rs_cost_expected(const rs_transpose_task *task, const rs_engine_traits *traits,
+                        size_t scratch_limit);
+
 /* The least scratch memory with which a stage can run, on one thread (SIZE_MAX when none would do),
  * and an upper bound on the tables that it keeps besides; in bytes. */
 size_t rs_cost_least_scratch(const rs_transpose_task *task, const rs_engine_traits *traits);

@@ -5,7 +5,9 @@
 #include "base/json.h"
 #include "engine/stage.h"
 #include "layout/layout.h"
+#include "transpose/cost.h"
 #include "transpose/plan.h"
+#include "transpose/rates.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -246,6 +248,22 @@ char *restride_plan_describe(const restride_plan *plan)
     if (text == NULL)
         rs_fail_memory("the description of a plan");
     return text;
+}
+
+void rs_plan_expect(restride_plan *plan, const rs_engine_traits *traits, size_t scratch_limit)
+{
+    if (traits->rates == NULL || plan->bytes == 0)
+        return;
+    rs_engine_traits known = *traits;
+    known.workers = rs_engine_workers(traits, plan->bytes);
+    double sum = 0;
+    for (size_t i = 0; i < plan->stage_count; i++) {
+        double cost = rs_cost_expected(&plan->tasks[i], &known, scratch_limit);
+        if (cost >= RS_COST_IMPOSSIBLE)
+            return;
+        sum += cost * rs_rates_bytes(&plan->tasks[i]);
+    }
+    plan->passes = sum / (double)plan->bytes;
 }
 
 void rs_plan_drop_stages(restride_plan *plan, size_t count)

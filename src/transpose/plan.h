@@ -48,6 +48,10 @@ restride_status rs_plan_add_marshal(restride_plan *plan, const rs_marshal_task *
 restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_task *tasks,
                                        size_t count, size_t scratch_limit);
 
+/* The passes that its stages take by what wisdom has measured of their costs; `traits` are those
+ * that chose them. A plan keeps what it has where nothing was measured. */
+void rs_plan_expect(restride_plan *plan, const rs_engine_traits *traits, size_t scratch_limit);
+
 /* Leaves a plan with its first `count` stages. */
 void rs_plan_drop_stages(restride_plan *plan, size_t count);
 

@@ -296,15 +296,17 @@ static restride_status plan_within(restride_plan *plan, rs_sequence *steps, rs_s
     for (const rs_step *step = steps->first; status == RESTRIDE_OK && step != NULL;
          step = step->next)
         status = choose_step(steps, step, plan);
-    if (status == RESTRIDE_OK)
+    if (status == RESTRIDE_OK) {
+        rs_plan_expect(plan, &steps->traits, steps->scratch_limit);
         explain(steps, plan);
+    }
     return status;
 }
 
 rs_sequence rs_sequence_of(const restride_engine *engine, size_t bytes,
                            const restride_plan_options *options)
 {
-    rs_sequence steps = {.traits = engine->operations->traits(engine)};
+    rs_sequence steps = {.traits = rs_wisdom_traits(engine, bytes)};
     steps.bound = rs_choose_scratch_bound(bytes, &steps.traits, options);
     steps.budget = rs_choose_scratch_limit(bytes, &steps.traits);
     if (options != NULL && options->scratch_bytes != 0)

@@ -109,7 +109,7 @@ static restride_status make_stages(restride_plan **plan, restride_engine *engine
                                    const restride_plan_options *options)
 {
     enum { ROUNDS = 80 };
-    const rs_engine_traits traits = engine->operations->traits(engine);
+    const rs_engine_traits traits = rs_wisdom_traits(engine, bytes);
     size_t bound = 0;
     restride_plan_options less = options != NULL ? *options : (restride_plan_options){0};
     const restride_plan_options *asked = options;
@@ -127,6 +127,7 @@ static restride_status make_stages(restride_plan **plan, restride_engine *engine
         const size_t taken = restride_plan_scratch_bytes(*plan);
         if (status == RESTRIDE_OK && taken <= bound) {
             describe_choice(*plan, &choice);
+            rs_plan_expect(*plan, &traits, choice.scratch_limit);
             return RESTRIDE_OK;
         }
         rs_plan_drop_stages(*plan, 0);

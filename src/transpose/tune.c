@@ -52,8 +52,9 @@ static void report(const contest *c, const rs_race_result *result, bool kept,
 restride_status rs_tune_matrices(restride_engine *engine, const rs_matrices *matrices,
                                  const restride_tune_options *options, restride_tuning *tuning)
 {
-    const rs_engine_traits traits = engine->operations->traits(engine);
-    contest c = {engine, matrices->rows * matrices->cols * matrices->unit * matrices->batch, {{0}}};
+    const size_t bytes = matrices->rows * matrices->cols * matrices->unit * matrices->batch;
+    const rs_engine_traits traits = rs_wisdom_traits(engine, bytes);
+    contest c = {engine, bytes, {{0}}};
     size_t count = rs_choose_candidates(c.choices, RS_RACE_MOST_PLANS, matrices, &traits, NULL);
     if (count == 0)
         return rs_choose_transpose(&c.choices[0], matrices, &traits, NULL);

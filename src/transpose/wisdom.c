@@ -5,6 +5,7 @@
  */
 #include "transpose/wisdom.h"
 #include "base/text.h"
+#include "transpose/cost.h"
 #include "transpose/wisdom_file.h"
 
 #include <pthread.h>
@@ -20,13 +21,28 @@ typedef struct {
     json_t *places;  /* of the records */
     restride_status problem;
     char sentence[512]; /* about the problem */
+    /* Of the engine's place, where `rates_known`; NULL: none. All that plans may still look at are
+     * in a list. */
+    bool rates_known;
+    const rs_rates *rates;
+    struct kept_rates *all_rates;
 } wisdom;
+
+typedef struct kept_rates {
+    struct kept_rates *next;
+    rs_rates rates;
+} kept_rates;
 
 /* ---- the engine's wisdom ---- */
 
 static void destroy(rs_attachment *base)
 {
     wisdom *w = (wisdom *)base;
+    while (w->all_rates != NULL) {
+        kept_rates *first = w->all_rates;
+        w->all_rates = first->next;
+        free(first);
+    }
     json_decref(w->places);
     json_decref(w->records);
     free(w->path);
@@ -177,6 +193,71 @@ static void read_path(rs_path *path, const json_t *record)
     path->count = count / 3;
 }
 
+/* ---- costs of stages ---- */
+
+static json_t *describe_rates(const restride_engine *engine, const rs_engine_traits *traits)
+{
+    return at_place(engine, traits, json_pack("{s:i}", "rates", RS_RATES_VERSION));
+}
+
+/* Kind by kind, in parts of a thousand. */
+static json_t *rates_json(const rs_rates *rates)
+{
+    size_t numbers[RS_RATE_KINDS * RS_RATE_SIZES];
+    for (size_t kind = 0; kind < RS_RATE_KINDS; kind++)
+        for (size_t i = 0; i < RS_RATE_SIZES; i++)
+            numbers[kind * RS_RATE_SIZES + i] = (size_t)(1e3 * rates->factors[kind][i] + 0.5);
+    return describe_numbers(numbers, sizeof numbers / sizeof numbers[0]);
+}
+
+static bool read_rates(rs_rates *rates, const json_t *record)
+{
+    const json_t *numbers = json_object_get(record, "factors");
+    if (json_array_size(numbers) != RS_RATE_KINDS * (size_t)RS_RATE_SIZES)
+        return false;
+    for (size_t i = 0; i < json_array_size(numbers); i++)
+        rates->factors[i / RS_RATE_SIZES][i % RS_RATE_SIZES] =
+            1e-3 * (double)json_integer_value(json_array_get(numbers, i));
+    return rs_rates_check(rates);
+}
+
+/* Behind the lock. What is not there, damaged or beyond the memory leaves the planner its own
+ * weights. */
+static void know_rates(wisdom *w, const restride_engine *engine, const rs_engine_traits *traits)
+{
+    w->rates_known = true;
+    w->rates = NULL;
+    if (json_array_size(w->records) == 0)
+        return;
+    json_t *problem = describe_rates(engine, traits);
+    size_t place = SIZE_MAX;
+    kept_rates *kept = malloc(sizeof *kept);
+    bool found = problem != NULL && kept != NULL && rs_wisdom_find(w->places, problem, &place) &&
+                 place != SIZE_MAX && read_rates(&kept->rates, json_array_get(w->records, place));
+    json_decref(problem);
+    if (!found) {
+        free(kept);
+        return;
+    }
+    kept->next = w->all_rates;
+    w->all_rates = kept;
+    w->rates = &kept->rates;
+}
+
+rs_engine_traits rs_wisdom_traits(const restride_engine *engine, size_t bytes)
+{
+    rs_engine_traits traits = engine->operations->traits(engine);
+    wisdom *w;
+    if (bytes < RS_WISDOM_LEAST_BYTES || !rs_cost_is_host(&traits) ||
+        open_wisdom((restride_engine *)(uintptr_t)engine, &w) != RESTRIDE_OK)
+        return traits;
+    if (!w->rates_known)
+        know_rates(w, engine, &traits);
+    traits.rates = w->rates;
+    pthread_mutex_unlock(&w->base.lock);
+    return traits;
+}
+
 /* A query, and where its answer goes. */
 typedef struct {
     restride_engine *engine;
@@ -267,6 +348,7 @@ static restride_status learn(restride_engine *engine, json_t *record)
     json_t *records = json_pack("[o]", record);
     restride_status status = open_wisdom(engine, &w);
     if (status == RESTRIDE_OK) {
+        w->rates_known = false;
         status = records == NULL ? rs_fail_memory("the wisdom") : add_records(w, records, true);
         pthread_mutex_unlock(&w->base.lock);
     }
@@ -303,6 +385,16 @@ restride_status rs_wisdom_learn_path(restride_engine *engine, const rs_axis_orde
                                    "seconds", seconds, "planner_seconds", planner_seconds));
 }
 
+/* Every record says seconds; these say nothing. */
+restride_status rs_wisdom_learn_rates(restride_engine *engine, const rs_rates *rates)
+{
+    const rs_engine_traits traits = engine->operations->traits(engine);
+    return learn(engine, json_pack("{s:o, s:s, s:i, s:i, s:o, s:f, s:f}", "problem",
+                                   describe_rates(engine, &traits), "method", "rates", "tile_rows",
+                                   0, "tile_cols", 0, "factors", rates_json(rates), "seconds", 1.0,
+                                   "planner_seconds", 1.0));
+}
+
 restride_status restride_wisdom_check(restride_engine *engine)
 {
     if (engine == NULL)
@@ -328,6 +420,7 @@ restride_status restride_wisdom_import(restride_engine *engine, const char *path
     if (status != RESTRIDE_OK)
         return status;
     json_t *records = NULL;
+    w->rates_known = false;
     status = w->path == NULL ? fail_off() : rs_wisdom_file_read(path, true, &records);
     /* The file first: an engine must not know what could not be kept. */
     if (status == RESTRIDE_OK)
@@ -366,6 +459,7 @@ restride_status restride_wisdom_forget(restride_engine *engine)
     if (status == RESTRIDE_OK) {
         json_array_clear(w->records);
         json_object_clear(w->places);
+        w->rates_known = false;
         note_problem(w, RESTRIDE_OK);
     }
     pthread_mutex_unlock(&w->base.lock);

@@ -6,6 +6,7 @@
 #include "restride/wisdom.h"
 #include "transpose/axes.h"
 #include "transpose/choose.h"
+#include "transpose/rates.h"
 
 /* Below this many bytes of an array, wisdom is neither asked nor made. */
 enum { RS_WISDOM_LEAST_BYTES = 1 << 20 };
@@ -21,6 +22,13 @@ restride_status rs_wisdom_choose(rs_stage_choice *choice, restride_engine *engin
 restride_status rs_wisdom_learn(restride_engine *engine, const rs_matrices *matrices,
                                 const rs_engine_traits *traits, const rs_stage_choice *choice,
                                 double seconds, double planner_seconds);
+
+/* The traits of an engine, with what wisdom knows of the costs of its stages; for an array of so
+ * many bytes. They are valid as long as the engine. Thread-safe. */
+rs_engine_traits rs_wisdom_traits(const restride_engine *engine, size_t bytes);
+
+/* Keeps these costs, as rs_wisdom_learn() a choice. */
+restride_status rs_wisdom_learn_rates(restride_engine *engine, const rs_rates *rates);
 
 /*
  * The path that wisdom has for `outer` arrangements. path->count is 0 when there is none; what it
