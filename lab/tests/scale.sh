@@ -8,7 +8,7 @@ shift 4
 for case in "$@"; do
     IFS=: read -r processes node rows cols <<<"$case"
     "${run[@]}" "$processes" "$program" "$rows" "$cols" "$node" 3 >/tmp/scale.$$ || { cat /tmp/scale.$$ && exit 1; }
-    "$lab" scale --bytes $((rows * cols * 4 / processes)) --processes "$processes" --node "$node" --chunk 1M --json |
+    "$lab" scale --bytes $((rows * cols * 4 / processes)) --processes "$processes" --node "$node" --chunk 128K --json |
         python3 -c '
 import json, sys
 row = json.load(sys.stdin)["rows"][0]

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_ONCE = 2, HOST_CHUNK_BYTES = 1 << 20, STAGED_CHUNK_BYTES = 4 << 20 };
+enum { AT_ONCE = 2, HOST_CHUNK_BYTES = 128 << 10, STAGED_CHUNK_BYTES = 4 << 20 };
 enum { DEVICE_CHUNK_BYTES = 16 << 20 };
 
 /* A part of a move. */
