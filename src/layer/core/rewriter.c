@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -97,35 +96,6 @@ static int spawn_rewriter(const char *path, int theirs, pid_t *child)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
-}
-
-/* A process to be started by a thread of its own. */
-typedef struct {
-    const char *path;
-    int theirs, error;
-    pid_t child;
-} spawning;
-
-/* The process inherits this thread's priority, from its first instruction. */
-static void *spawn_behind(void *data)
-{
-    const int last = 19;
-    spawning *one = data;
-    setpriority(PRIO_PROCESS, 0, last); /* Linux: of the thread */
-    one->error = spawn_rewriter(one->path, one->theirs, &one->child);
-    return NULL;
-}
-
-/* Beside the program: where both want the same processor, the program has nearly all of it. */
-static int spawn_beside(const char *path, int theirs, pid_t *child)
-{
-    pthread_t thread;
-    spawning one = {.path = path, .theirs = theirs, .child = -1};
-    if (pthread_create(&thread, NULL, spawn_behind, &one) != 0)
-        return spawn_rewriter(path, theirs, child);
-    pthread_join(thread, NULL);
-    *child = one.child;
-    return one.error;
 }
 
 static long long milliseconds(void)
@@ -216,8 +186,7 @@ restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, 
     }
     rs_rewriter_request one = {.socket = sockets[0]};
     const bool begun = begin_waiting(rewriter, &one);
-    int (*const start)(const char *, int, pid_t *) = is_beside ? spawn_beside : spawn_rewriter;
-    int error = begun ? start(rewriter->path, sockets[1], &child) : 0;
+    int error = begun ? spawn_rewriter(rewriter->path, sockets[1], &child) : 0;
     close(sockets[1]);
     rs_text answer = RS_TEXT_EMPTY;
     restride_status status = RESTRIDE_OK;
