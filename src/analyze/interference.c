@@ -370,12 +370,13 @@ static int heard(rs_walk *walk, const rs_common *common, uint64_t key, int known
     return rs_walk_keep(walk, &value);
 }
 
-int rs_walk_settled(rs_walk *walk, uint64_t key, int known)
+rs_value rs_walk_settled(rs_walk *walk, uint64_t key, int known)
 {
     const rs_leading *leading = walk->effects->settled ? find_leading(walk, key) : NULL;
     const rs_common *common = rs_walk_is_clobbered(walk, key) ? find_common(walk, key) : NULL;
     if (leading != NULL && leading->array != 0 && leading->value >= 0)
-        return leading->value;
-    return common != NULL && is_number_of_group(common, key) ? heard(walk, common, key, known)
-                                                             : known;
+        known = leading->value;
+    else if (common != NULL && is_number_of_group(common, key))
+        known = heard(walk, common, key, known); /* the values may move meanwhile */
+    return walk->values[known];
 }

@@ -375,7 +375,7 @@ rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node
         rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
         free(name);
     }
-    rs_value value = walk->values[rs_walk_settled(walk, place->key, known)];
+    rs_value value = rs_walk_settled(walk, place->key, known);
     value.carried_loop = -1;
     if (place->part || rs_type_is_record(type))
         value = rs_value_copy_of(walk, &value, place->key);

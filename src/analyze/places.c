@@ -126,7 +126,7 @@ static rs_value read_key(rs_walk *walk, const rs_syntax_declaration *declared, u
     if (known >= 0) {
         if (walk->values[known].carried_loop >= 0)
             rs_walk_read_carried(walk, known, name, false);
-        rs_value value = walk->values[rs_walk_settled(walk, key, known)];
+        rs_value value = rs_walk_settled(walk, key, known);
         value.carried_loop = -1;
         return value;
     }
@@ -137,7 +137,7 @@ static rs_value read_key(rs_walk *walk, const rs_syntax_declaration *declared, u
     known = value.kind == RS_VALUE_NUMBER && rs_walk_is_clobbered(walk, key)
                 ? rs_walk_find(walk, key)
                 : -1;
-    return known < 0 ? value : walk->values[rs_walk_settled(walk, key, known)];
+    return known < 0 ? value : rs_walk_settled(walk, key, known);
 }
 
 rs_value rs_walk_variable(rs_walk *walk, int node)

@@ -233,10 +233,10 @@ rs_value rs_walk_clobbered_value(rs_walk *walk, uint64_t key, const rs_value *va
 uint64_t rs_walk_varies_in_group(rs_walk *walk, uint64_t memory);
 uint64_t rs_walk_clobbered_varies(rs_walk *walk, uint64_t key); /* of any clobbered variable */
 
-/* The value of a variable where it is read, by its place among the walk's: of a pointer that a
- * group has in common the one that leads to the array which all of them lead to, of a number the
- * one that all of them read here. */
-int rs_walk_settled(rs_walk *walk, uint64_t key, int known);
+/* The value of a variable where it is read; `known` is its place among the walk's. Of a pointer
+ * that a group has in common it is the one that leads to the array which all of them lead to, of a
+ * number the one that all of them read here. */
+rs_value rs_walk_settled(rs_walk *walk, uint64_t key, int known);
 
 /* The columns of the loops around the place that is walked which store to an array. */
 uint64_t rs_walk_stored_around(const rs_walk *walk, int array);
