@@ -16,7 +16,8 @@ enum {
     SINGLE_WORD_BYTES = 4,
     LAUNCH_BYTES = 10 << 20,
     MEETING_BYTES = 4 << 20,
-    CACHED_BYTES = 40 << 20
+    CACHED_BYTES = 40 << 20,
+    ASIDE_PASSES = 4 /* of lines that are saved and stored element by element */
 };
 
 static const double packed_cost = 0.2;
@@ -102,6 +103,20 @@ static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     return whole + misaligned(task->cols * task->unit, 0.22) + narrow;
 }
 
+/* What is kept aside moves twice more: lines element by element, and columns in runs of a
+ * super-element, one after the other by a block. */
+static double aside_cost(const rs_transpose_task *task)
+{
+    enum { RUN_BYTES_OF_A_PASS = 1600 };
+    size_t longer = rs_size_larger(task->rows, task->cols);
+    size_t shorter = rs_size_smaller(task->rows, task->cols);
+    size_t side = rs_size_smaller(longer / task->tile, shorter);
+    double lines = (double)(longer - side * task->tile) / (double)longer;
+    double columns = (double)(shorter - side) / (double)shorter;
+    double run = (double)(task->tile * task->unit);
+    return ASIDE_PASSES * lines + RUN_BYTES_OF_A_PASS / run * columns;
+}
+
 /* The panels wait for each other, and rows of the square are seldom whole lines. */
 static double groups_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
@@ -111,7 +126,7 @@ static double groups_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     double bytes = (double)task->rows * (double)task->cols * (double)task->unit;
     size_t longer = rs_size_larger(task->rows, task->cols);
     return 1.2 + 1.06 + misaligned(longer * task->unit, 0.22) + 2 * LAUNCH_BYTES / bytes +
-           narrow_words(task, 4);
+           narrow_words(task, 4) + aside_cost(task);
 }
 
 /* All blocks meet at gates for each matrix, and what a short row asks for is asked for each. */
@@ -122,7 +137,8 @@ static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *
     if (task->rows * task->tail * task->unit > scratch_limit)
         return INFINITY;
     double row = (double)task->cols * (double)task->unit;
-    return 1.25 + 8 / row + LAUNCH_BYTES / ((double)task->rows * row);
+    double tails = (double)task->tail / (double)(task->cols + task->tail);
+    return 1.25 + ASIDE_PASSES * tails + 8 / row + LAUNCH_BYTES / ((double)task->rows * row);
 }
 
 /* A block has a row; of short rows the blocks wait longer than they move. */
@@ -146,7 +162,8 @@ static double columns_cost(const rs_cuda_engine *engine, const rs_transpose_task
         return INFINITY;
     bool is_r2c = task->method == RS_TRANSPOSE_R2C_COLUMNS;
     bool is_short = width * task->unit < LINE_BYTES;
-    return (is_short ? 2.2 : is_r2c ? 1.6 : 1.65) + narrow_words(task, 8);
+    double words = rs_cuda_word(task) == SINGLE_WORD_BYTES ? 0.25 : 0; /* on an H200 0.5 */
+    return (is_short ? 2.2 : is_r2c ? 1.6 : 1.65) + words + narrow_words(task, 8);
 }
 
 /*
