@@ -42,39 +42,16 @@ void rs_bench_print_stages(const json_t *plan)
     putchar('\n');
 }
 
-typedef struct {
-    unsigned char *target;
-    const unsigned char *source;
-    size_t bytes;
-} copy_task;
-
-static void copy_share(void *context, const rs_host_member *member)
-{
-    const copy_task *task = context;
-    size_t begin;
-    size_t end;
-    rs_host_team_share(member, task->bytes, &begin, &end);
-    memcpy(task->target + begin, task->source + begin, end - begin);
-}
-
-/* A memcpy in equal parts, by threads that are kept between runs like those of the engine. */
-static void copy_all(unsigned char *target, const unsigned char *source, size_t bytes,
-                     size_t threads)
-{
-    copy_task task = {target, source, bytes};
-    rs_host_team_run(threads, copy_share, &task);
-}
-
 static restride_status time_in_turns(restride_plan *plan, unsigned char *array, unsigned char *copy,
                                      size_t bytes, size_t threads, size_t repeat, double *times)
 {
     restride_status status = RESTRIDE_OK;
-    copy_all(copy, array, bytes, threads);
+    rs_host_team_copy(threads, copy, array, bytes);
     for (size_t i = 0; i < repeat && status == RESTRIDE_OK; i++) {
         double start = rs_cli_now();
         status = restride_execute(plan, array);
         double middle = rs_cli_now();
-        copy_all(copy, array, bytes, threads);
+        rs_host_team_copy(threads, copy, array, bytes);
         times[i] = middle - start;
         times[repeat + i] = rs_cli_now() - middle;
     }

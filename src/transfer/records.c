@@ -26,8 +26,7 @@ enum {
     LEAST_CHUNK_BYTES = 4 << 20,
     MOST_CHUNK_BYTES = 128 << 20,
     COPY_THREADS = 8,
-    LEAST_COPY_BYTES = 2 << 20, /* for several threads */
-    CACHE_LINE = 64
+    LEAST_COPY_BYTES = 2 << 20 /* for several threads */
 };
 
 typedef struct {
@@ -262,27 +261,10 @@ size_t restride_transfer_staging_bytes(const restride_transfer *transfer)
 
 /* ---- copies on the host ---- */
 
-typedef struct {
-    unsigned char *to;
-    const unsigned char *from;
-    size_t bytes;
-} host_copy;
-
-static void copy_part(void *context, const rs_host_member *member)
-{
-    const host_copy *c = context;
-    size_t begin;
-    size_t end;
-    rs_host_team_share(member, c->bytes / CACHE_LINE, &begin, &end);
-    size_t last = member->index + 1 == member->count ? c->bytes : end * CACHE_LINE;
-    memcpy(c->to + begin * CACHE_LINE, c->from + begin * CACHE_LINE, last - begin * CACHE_LINE);
-}
-
 /* One thread cannot keep up with a bus. */
 static void copy_on_host(void *to, const void *from, size_t bytes)
 {
-    host_copy c = {to, from, bytes};
-    rs_host_team_run(bytes < LEAST_COPY_BYTES ? 1 : COPY_THREADS, copy_part, &c);
+    rs_host_team_copy(bytes < LEAST_COPY_BYTES ? 1 : COPY_THREADS, to, from, bytes);
 }
 
 /* ---- running ---- */

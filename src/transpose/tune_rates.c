@@ -39,21 +39,6 @@ static restride_status take_memory(unsigned char **memory, size_t bytes)
     return RESTRIDE_OK;
 }
 
-typedef struct {
-    unsigned char *target;
-    const unsigned char *source;
-    size_t bytes;
-} copy_task;
-
-static void copy_share(void *context, const rs_host_member *member)
-{
-    const copy_task *task = context;
-    size_t begin;
-    size_t end;
-    rs_host_team_share(member, task->bytes, &begin, &end);
-    memcpy(task->target + begin, task->source + begin, end - begin);
-}
-
 /* ---- one example ---- */
 
 typedef struct {
@@ -82,12 +67,11 @@ static double measure(const bench *b, rs_stage *stage, size_t bytes, size_t runs
     size_t wanted = o->scratch_bytes(stage, &kept);
     if (wanted != 0 && o->acquire_scratch(b->engine, wanted, &scratch) != RESTRIDE_OK)
         return -1;
-    copy_task copy = {b->other, b->array, bytes};
     restride_status status = RESTRIDE_OK;
     size_t done = 0;
     while (done < runs && status == RESTRIDE_OK && (done == 0 || stages[0] < long_seconds)) {
         double begin = now();
-        rs_host_team_run(rs_engine_workers(&b->traits, bytes), copy_share, &copy);
+        rs_host_team_copy(rs_engine_workers(&b->traits, bytes), b->other, b->array, bytes);
         double middle = now();
         status = o->run(stage, b->array, scratch, NULL, NULL);
         copies[done] = middle - begin;

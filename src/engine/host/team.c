@@ -5,6 +5,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum { LINE_BYTES = 64 };
 
@@ -74,6 +75,28 @@ static void share_of(size_t index, size_t count, size_t items, size_t *begin, si
 void rs_host_team_share(const rs_host_member *member, size_t items, size_t *begin, size_t *end)
 {
     share_of(member->index, member->count, items, begin, end);
+}
+
+typedef struct {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t bytes;
+} copied;
+
+static void copy_share(void *context, const rs_host_member *member)
+{
+    const copied *c = context;
+    size_t begin;
+    size_t end;
+    rs_host_team_share(member, c->bytes / LINE_BYTES, &begin, &end);
+    size_t last = member->index + 1 == member->count ? c->bytes : end * LINE_BYTES;
+    memcpy(c->to + begin * LINE_BYTES, c->from + begin * LINE_BYTES, last - begin * LINE_BYTES);
+}
+
+void rs_host_team_copy(size_t threads, void *to, const void *from, size_t bytes)
+{
+    copied c = {to, from, bytes};
+    rs_host_team_run(threads, copy_share, &c);
 }
 
 rs_host_loop rs_host_loop_begin(const rs_host_member *member, size_t items, size_t grain)

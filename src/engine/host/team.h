@@ -31,6 +31,9 @@ void rs_host_team_wait(const rs_host_member *member);
 /* The half-open part of [0, items) that belongs to a member. */
 void rs_host_team_share(const rs_host_member *member, size_t items, size_t *begin, size_t *end);
 
+/* A memcpy by so many threads, each of which has whole cache lines. */
+void rs_host_team_copy(size_t threads, void *to, const void *from, size_t bytes);
+
 /*
  * A loop over [0, items) of which a member takes `grain` items at a time: those of its own share
  * first, so that from one run to the next it meets what its own caches and its own memory hold, and
