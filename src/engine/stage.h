@@ -176,6 +176,7 @@ typedef struct {
                    size_t scratch_limit);
     const restride_engine *engine; /* for `cost` */
     double least_cost;             /* of a stage of such an engine; 0: it is not known */
+    size_t cache_bytes;            /* of a device, in front of its memory; 0: it is not known */
     /* What wisdom knows of the planner's weights here (transpose/rates.h); NULL: nothing. */
     const struct rs_rates *rates;
 } rs_engine_traits;

@@ -56,6 +56,7 @@ typedef struct {
 enum {
     RS_CUDA_OUT_OF_MEMORY = 2,
     RS_CUDA_ATTRIBUTE_MULTIPROCESSORS = 16,
+    RS_CUDA_ATTRIBUTE_CACHE_BYTES = 38, /* the second level */
     RS_CUDA_ATTRIBUTE_MAJOR = 75,
     RS_CUDA_ATTRIBUTE_MINOR = 76,
     RS_CUDA_ATTRIBUTE_SHARED_BYTES = 81, /* of a multiprocessor */

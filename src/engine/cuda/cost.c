@@ -58,7 +58,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     bool is_narrow = rs_cuda_word(task) < SINGLE_WORD_BYTES;
     bool is_whole = block <= engine->common.local_bytes && !rs_cuda_panels_are_narrow(task);
     if (is_whole || rs_cuda_slim_suits(engine, task))
-        return 1.1 + (is_narrow ? 2 : 0);
+        return 1.1 + narrow_words(task, 1.2);
     size_t gangs = rs_cuda_panels_gangs(engine, task);
     if (gangs == 0)
         return INFINITY;

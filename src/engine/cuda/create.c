@@ -23,6 +23,7 @@ static restride_status read_device(rs_cuda_engine *engine)
     int shared = 0;
     int shared_a_block = 0;
     int cooperative = 0;
+    int cache = 0;
     const struct {
         int attribute;
         int *value;
@@ -33,6 +34,7 @@ static restride_status read_device(rs_cuda_engine *engine)
         {RS_CUDA_ATTRIBUTE_SHARED_BYTES, &shared},
         {RS_CUDA_ATTRIBUTE_SHARED_BYTES_A_BLOCK, &shared_a_block},
         {RS_CUDA_ATTRIBUTE_COOPERATIVE, &cooperative},
+        {RS_CUDA_ATTRIBUTE_CACHE_BYTES, &cache},
     };
     rs_cuda_result code = engine->api->cuCtxGetDevice(&device);
     if (code == 0)
@@ -47,6 +49,7 @@ static restride_status read_device(rs_cuda_engine *engine)
     engine->architecture = 10 * major + minor;
     engine->multiprocessors = (size_t)multiprocessors;
     engine->shared_bytes = (size_t)shared;
+    engine->cache_bytes = (size_t)cache;
     engine->shared_bytes_a_block = (size_t)shared_a_block;
     engine->common.local_bytes = LOCAL_BYTES;
     engine->common.box_bytes = engine->shared_bytes / 2 - 2 * RS_CUDA_RESERVED_BYTES;

@@ -37,6 +37,7 @@ typedef struct {
     size_t multiprocessors;
     size_t shared_bytes; /* of a multiprocessor */
     size_t shared_bytes_a_block;
+    size_t cache_bytes; /* the second level */
     rs_cuda_shared *shared;
     /* A few bytes, as long as the engine lives. When the last small piece is freed, the driver
      * gives a block of its memory back, and to get one for the next plan takes longer than the

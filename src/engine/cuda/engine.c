@@ -486,7 +486,8 @@ static rs_engine_traits traits(const restride_engine *base)
                               .scratch_bytes = SCRATCH_BYTES,
                               .cost = rs_cuda_cost,
                               .engine = base,
-                              .least_cost = RS_CUDA_LEAST_COST};
+                              .least_cost = RS_CUDA_LEAST_COST,
+                              .cache_bytes = engine->cache_bytes};
 }
 
 static void destroy_stage(rs_stage *base)

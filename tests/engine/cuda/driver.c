@@ -148,6 +148,7 @@ result cuDeviceGetAttribute(int *value, int attribute, int device)
         int attribute;
         int value;
     } answers[] = {{16, MULTIPROCESSORS},
+                   {38, 50 << 20},
                    {75, capability == NULL ? 9 : atoi(capability)},
                    {76, 0},
                    {81, SHARED_BYTES},

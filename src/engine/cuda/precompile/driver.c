@@ -11,7 +11,13 @@
 
 #define EXPORT __attribute__((visibility("default"), used))
 
-enum { MULTIPROCESSORS = 132, THREADS = 2048, RESERVED_BYTES = 1024, HANDLE_STEP = 16 };
+enum {
+    MULTIPROCESSORS = 132,
+    THREADS = 2048,
+    RESERVED_BYTES = 1024,
+    HANDLE_STEP = 16,
+    CACHE_BYTES = 50 << 20
+};
 
 static const struct {
     int architecture;
@@ -110,7 +116,7 @@ int cuDeviceGetName(char *name, int room, int device)
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    enum { COUNT = 16, MAJOR = 75, MINOR = 76, SHARED = 81, SHARED_A_BLOCK = 97 };
+    enum { COUNT = 16, CACHE = 38, MAJOR = 75, MINOR = 76, SHARED = 81, SHARED_A_BLOCK = 97 };
     const char *wanted = getenv("PRECOMPILE_ARCHITECTURE");
     int architecture = wanted != NULL ? (int)strtol(wanted, NULL, 10) : 0;
     size_t i = 0;
@@ -120,6 +126,9 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     switch (attribute) {
     case COUNT:
         *value = MULTIPROCESSORS;
+        break;
+    case CACHE:
+        *value = CACHE_BYTES;
         break;
     case MAJOR:
         *value = architectures[i].architecture / 10;
