@@ -24,7 +24,7 @@ static void check(const rs_syntax_options *options)
 
 static void read_options(rs_syntax_dialect dialect, const char *text)
 {
-    rs_arguments words = {NULL, 0, 0, false};
+    rs_arguments words = {NULL, 0, false};
     rs_syntax_options options = {.language = RS_SYNTAX_BY_NAME};
     rs_arguments_split(&words, text, "");
     if (rs_syntax_options_add(&options, dialect, (const char *const *)words.items, words.count,

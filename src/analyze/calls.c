@@ -183,7 +183,7 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node,
         return rs_value_unknown(rs_walk_anything(walk), true);
     if (lambda >= 0)
         (void)rs_walk_evaluate(walk, rs_walk_object(walk, node)); /* it may be made here */
-    rs_exit exit = {{NULL, 0, 0}, walk->loop};
+    rs_exit exit = {{NULL, 0}, walk->loop};
     const frame outer = begin_frame(walk, &exit, node);
     if (lambda < 0) {
         enter_object(walk, routine, node);

@@ -4,26 +4,17 @@
  */
 #include "analyze/changes.h"
 
+#include "base/list.h"
 #include "source/query.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { DEPTH_LIMIT = 20 };
 
 void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_assignment *change)
 {
-    if (all->count == all->capacity) {
-        int wanted = all->capacity == 0 ? 16 : all->capacity * 2;
-        rs_assignment *grown = realloc(all->list, (size_t)wanted * sizeof *grown);
-        if (grown == NULL) {
-            walk->no_memory = true;
-            return;
-        }
-        all->list = grown;
-        all->capacity = wanted;
-    }
-    all->list[all->count++] = *change;
+    if (RS_LIST_GROW(all->list, all->count))
+        all->list[all->count++] = *change;
+    else
+        walk->no_memory = true;
 }
 
 int rs_changes_count(const rs_walk *walk, const rs_changes *all, uint64_t key)

@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
     rs_assignment *list;
-    int count, capacity;
+    int count;
 } rs_changes;
 
 /*

@@ -2,6 +2,7 @@
 #include "analyze/common.h"
 
 #include "analyze/declared.h"
+#include "base/list.h"
 #include "source/query.h"
 
 #include <stdlib.h>
@@ -26,17 +27,14 @@ bool rs_common_find(const rs_translation_unit *program, rs_common_list *found)
         const rs_syntax_declaration *declared = program->tree.nodes[i].declaration;
         if (program->tree.nodes[i].is != RS_NODE_VARIABLE || !is_common(declared))
             continue;
-        rs_common *grown = realloc(found->list, ((size_t)found->count + 1) * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        found->list = grown;
-        char *name = strdup(declared->name);
+        char *name = RS_LIST_GROW(found->list, found->count) ? strdup(declared->name) : NULL;
         if (name == NULL)
             return false;
         bool outlives = rs_variable_is_open(declared);
-        grown[found->count++] = (rs_common){rs_declared_key(declared), name, outlives,
-                                            !outlives && declared->space == RS_SYNTAX_SPACE_SHARED,
-                                            rs_type_is_integer(rs_declared_type(declared))};
+        found->list[found->count++] =
+            (rs_common){rs_declared_key(declared), name, outlives,
+                        !outlives && declared->space == RS_SYNTAX_SPACE_SHARED,
+                        rs_type_is_integer(rs_declared_type(declared))};
     }
     return true;
 }

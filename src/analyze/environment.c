@@ -1,10 +1,11 @@
 /* The variables of the walk and what is known of their values. */
 #include "analyze/walk.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_LIMIT = 20000, MOST_NUMBERS = 1000 };
+enum { VALUE_LIMIT = 1 << 15, MOST_NUMBERS = 1000 };
 
 rs_value rs_value_unknown(uint64_t depends, bool data)
 {
@@ -41,16 +42,9 @@ rs_value rs_value_pointer(uint64_t key)
 
 int rs_walk_keep(rs_walk *walk, const rs_value *value)
 {
-    if (walk->value_count == walk->value_capacity) {
-        int wanted = walk->value_capacity == 0 ? 64 : walk->value_capacity * 2;
-        rs_value *grown =
-            wanted > VALUE_LIMIT * 2 ? NULL : realloc(walk->values, (size_t)wanted * sizeof *grown);
-        if (grown == NULL) {
-            walk->exhausted = true;
-            return walk->value_count - 1;
-        }
-        walk->values = grown;
-        walk->value_capacity = wanted;
+    if (walk->value_count == VALUE_LIMIT || !RS_LIST_GROW(walk->values, walk->value_count)) {
+        walk->exhausted = true;
+        return walk->value_count - 1;
     }
     walk->values[walk->value_count] = *value;
     return walk->value_count++;
@@ -77,17 +71,10 @@ static void bind_in(rs_walk *walk, rs_environment *variables, uint64_t key, int 
         binding->value = value;
         return;
     }
-    if (variables->count == variables->capacity) {
-        int wanted = variables->capacity == 0 ? 32 : variables->capacity * 2;
-        rs_binding *grown = realloc(variables->bindings, (size_t)wanted * sizeof *grown);
-        if (grown == NULL) {
-            walk->no_memory = true;
-            return;
-        }
-        variables->bindings = grown;
-        variables->capacity = wanted;
-    }
-    variables->bindings[variables->count++] = (rs_binding){key, value};
+    if (RS_LIST_GROW(variables->bindings, variables->count))
+        variables->bindings[variables->count++] = (rs_binding){key, value};
+    else
+        walk->no_memory = true;
 }
 
 static void bind_key(rs_walk *walk, uint64_t key, int value)
@@ -171,17 +158,11 @@ uint64_t rs_walk_member(rs_walk *walk, uint64_t whole, const char *name, int64_t
     uint64_t key = (whole ^ rs_name_hash(name)) * 0x9e3779b97f4a7c15u;
     if (find_member(walk, key) != NULL)
         return key;
-    rs_variable_member *grown =
-        realloc(walk->members, ((size_t)walk->member_count + 1) * sizeof *walk->members);
-    char *kept = strdup(name);
-    if (grown != NULL)
-        walk->members = grown;
-    if (grown == NULL || kept == NULL) {
-        free(kept);
+    char *kept = RS_LIST_GROW(walk->members, walk->member_count) ? strdup(name) : NULL;
+    if (kept != NULL)
+        walk->members[walk->member_count++] = (rs_variable_member){key, whole, offset, kept};
+    else
         walk->no_memory = true;
-        return key;
-    }
-    grown[walk->member_count++] = (rs_variable_member){key, whole, offset, kept};
     return key;
 }
 
@@ -233,16 +214,10 @@ static int value_in(rs_walk *walk, const rs_environment *environment, uint64_t k
 
 bool rs_environment_copy(rs_environment *copy, const rs_environment *from)
 {
-    *copy = *from;
-    copy->capacity = from->count;
-    copy->bindings = malloc(((size_t)from->count + 1) * sizeof *copy->bindings);
-    if (copy->bindings == NULL) {
-        copy->count = copy->capacity = 0;
-        return false;
-    }
-    if (from->count > 0)
-        memcpy(copy->bindings, from->bindings, (size_t)from->count * sizeof *copy->bindings);
-    return true;
+    bool copied =
+        rs_list_copy(&copy->bindings, from->bindings, (size_t)from->count, sizeof *copy->bindings);
+    copy->count = copied ? from->count : 0;
+    return copied;
 }
 
 void rs_environment_free(rs_environment *environment)

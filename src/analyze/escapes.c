@@ -2,6 +2,7 @@
 #include "analyze/escapes.h"
 
 #include "analyze/declared.h"
+#include "base/list.h"
 #include "source/query.h"
 
 #include <stdlib.h>
@@ -51,14 +52,8 @@ static bool add(const rs_tree *tree, rs_escaped_list *found, int node, bool last
     for (int i = 0; i < found->count; i++)
         if (found->list[i].key == key)
             return true;
-    if (found->count == found->capacity) {
-        int wanted = found->capacity == 0 ? 16 : found->capacity * 2;
-        rs_escaped *grown = realloc(found->list, (size_t)wanted * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        found->list = grown;
-        found->capacity = wanted;
-    }
+    if (!RS_LIST_GROW(found->list, found->count))
+        return false;
     found->list[found->count++] = (rs_escaped){key, node, rs_stored_of(type), lasts};
     return true;
 }
@@ -222,7 +217,7 @@ static bool add_of(const rs_tree *tree, rs_escaped_list *found, int node)
 bool rs_escaped_find(const rs_translation_unit *program, rs_escaped_list *found)
 {
     bool ok = true;
-    *found = (rs_escaped_list){NULL, 0, 0};
+    *found = (rs_escaped_list){NULL, 0};
     for (int node = 0; node < program->tree.node_count && ok; node++)
         ok = add_of(&program->tree, found, node);
     return ok;
@@ -231,5 +226,5 @@ bool rs_escaped_find(const rs_translation_unit *program, rs_escaped_list *found)
 void rs_escaped_free(rs_escaped_list *list)
 {
     free(list->list);
-    *list = (rs_escaped_list){NULL, 0, 0};
+    *list = (rs_escaped_list){NULL, 0};
 }

@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     rs_escaped *list;
-    int count, capacity;
+    int count;
 } rs_escaped_list;
 
 /* Collects all of a program; false when memory is short. */

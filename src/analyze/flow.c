@@ -2,6 +2,7 @@
 #include "analyze/flow.h"
 
 #include "analyze/extents.h"
+#include "base/list.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,12 +57,10 @@ void rs_grid_link_add(rs_flow_context *context, int grid, int class)
     for (int i = 0; i < found->link_count; i++)
         if (found->links[i].grid == grid && found->links[i].class == class)
             return;
-    rs_grid_link *grown = realloc(found->links, (size_t)(found->link_count + 1) * sizeof *grown);
-    context->no_memory = context->no_memory || grown == NULL;
-    if (grown == NULL)
-        return;
-    found->links = grown;
-    grown[found->link_count++] = (rs_grid_link){grid, class};
+    if (RS_LIST_GROW(found->links, found->link_count))
+        found->links[found->link_count++] = (rs_grid_link){grid, class};
+    else
+        context->no_memory = true;
 }
 
 /* ---- types ---- */
@@ -149,36 +148,25 @@ void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_exten
         there->type = type;
         return;
     }
-    if (flow->count == flow->capacity) {
-        int wanted = flow->capacity == 0 ? 16 : flow->capacity * 2;
-        rs_typed_variable *grown = realloc(flow->variables, (size_t)wanted * sizeof *grown);
-        context->no_memory = context->no_memory || grown == NULL;
-        if (grown == NULL)
-            return;
-        flow->variables = grown;
-        flow->capacity = wanted;
-    }
-    flow->variables[flow->count++] = (rs_typed_variable){key, type};
+    if (RS_LIST_GROW(flow->variables, flow->count))
+        flow->variables[flow->count++] = (rs_typed_variable){key, type};
+    else
+        context->no_memory = true;
 }
 
 bool rs_flow_copy(rs_flow *copy, const rs_flow *from)
 {
-    *copy = (rs_flow){NULL, from->count, from->count, from->unreached};
-    if (from->count == 0)
-        return true;
-    copy->variables = malloc((size_t)from->count * sizeof *copy->variables);
-    if (copy->variables == NULL) {
-        copy->count = copy->capacity = 0;
-        return false;
-    }
-    memcpy(copy->variables, from->variables, (size_t)from->count * sizeof *copy->variables);
-    return true;
+    *copy = *from;
+    bool copied = rs_list_copy(&copy->variables, from->variables, (size_t)from->count,
+                               sizeof *copy->variables);
+    copy->count = copied ? from->count : 0;
+    return copied;
 }
 
 void rs_flow_free(rs_flow *flow)
 {
     free(flow->variables);
-    *flow = (rs_flow){NULL, 0, 0, false};
+    *flow = (rs_flow){NULL, 0, false};
 }
 
 /* ---- variables that are not followed ---- */
@@ -195,13 +183,10 @@ static void let_escape(rs_flow_context *context, uint64_t key)
 {
     if (rs_flow_has_escaped(context, key))
         return;
-    uint64_t *grown =
-        realloc(context->escaped, (size_t)(context->escaped_count + 1) * sizeof *grown);
-    context->no_memory = context->no_memory || grown == NULL;
-    if (grown == NULL)
-        return;
-    context->escaped = grown;
-    grown[context->escaped_count++] = key;
+    if (RS_LIST_GROW(context->escaped, context->escaped_count))
+        context->escaped[context->escaped_count++] = key;
+    else
+        context->no_memory = true;
 }
 
 void rs_flow_escape(rs_flow_context *context, rs_flow *flow, uint64_t key, int node)

@@ -34,7 +34,7 @@ typedef struct {
 /* What is known at one place; nothing when the place is not reached. */
 typedef struct {
     rs_typed_variable *variables;
-    int count, capacity;
+    int count;
     bool unreached;
 } rs_flow;
 

@@ -1,6 +1,7 @@
 /* Finds declarations of grids by their words; see grids.h. */
 #include "analyze/grids.h"
 
+#include "base/list.h"
 #include "source/words.h"
 
 #include <ctype.h>
@@ -210,11 +211,9 @@ static void free_extents(rs_grid *grid)
 
 static bool add(rs_grids *grids, const rs_grid *grid)
 {
-    rs_grid *grown = realloc(grids->grids, (size_t)(grids->count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(grids->grids, grids->count))
         return false;
-    grids->grids = grown;
-    grown[grids->count++] = *grid;
+    grids->grids[grids->count++] = *grid;
     return true;
 }
 

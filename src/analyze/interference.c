@@ -4,10 +4,8 @@
  */
 #include "analyze/walk.h"
 
+#include "base/list.h"
 #include "source/query.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the first walk ---- */
 
@@ -23,13 +21,10 @@ static void add(rs_walk *walk, uint64_t **keys, int *count, uint64_t key)
 {
     if (has(*keys, *count, key))
         return;
-    uint64_t *grown = realloc(*keys, ((size_t)*count + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (RS_LIST_GROW(*keys, *count))
+        (*keys)[(*count)++] = key;
+    else
         walk->no_memory = true;
-        return;
-    }
-    *keys = grown;
-    grown[(*count)++] = key;
 }
 
 static uint64_t root_of(const rs_walk *walk, uint64_t key)
@@ -75,14 +70,10 @@ static void add_leading(rs_walk *walk, uint64_t key, uint64_t array)
         known->array = known->array == array ? array : 0;
         return;
     }
-    rs_leading *grown =
-        realloc(effects->leading, ((size_t)effects->leading_count + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (RS_LIST_GROW(effects->leading, effects->leading_count))
+        effects->leading[effects->leading_count++] = (rs_leading){key, array, -1};
+    else
         walk->no_memory = true;
-        return;
-    }
-    effects->leading = grown;
-    grown[effects->leading_count++] = (rs_leading){key, array, -1};
 }
 
 /* Notes a store to a memory, or to a variable, for the loops around it. */
@@ -95,14 +86,10 @@ static void add_around(rs_walk *walk, int loop, uint64_t memory)
             known = effects->storing[i].memory == memory && effects->storing[i].loop == loop;
         if (known)
             continue;
-        rs_storing *grown =
-            realloc(effects->storing, ((size_t)effects->storing_count + 1) * sizeof *grown);
-        if (grown == NULL) {
+        if (RS_LIST_GROW(effects->storing, effects->storing_count))
+            effects->storing[effects->storing_count++] = (rs_storing){memory, loop};
+        else
             walk->no_memory = true;
-            return;
-        }
-        effects->storing = grown;
-        grown[effects->storing_count++] = (rs_storing){memory, loop};
     }
 }
 

@@ -4,11 +4,11 @@
  * the values that they had where the object was made.
  */
 #include "analyze/walk.h"
+#include "base/list.h"
 #include "source/query.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CAPTURE_LIMIT = 32, NAME_ROOM = 64 };
@@ -248,14 +248,11 @@ rs_value rs_walk_make_lambda(rs_walk *walk, int node)
     captures all = read_captures(walk->tree, node);
     bool again = lambda != NULL;
     if (!again) {
-        rs_lambda *grown =
-            realloc(walk->lambdas, ((size_t)walk->lambda_count + 1) * sizeof *walk->lambdas);
-        if (grown == NULL) {
+        if (!RS_LIST_GROW(walk->lambdas, walk->lambda_count)) {
             walk->no_memory = true;
             return rs_value_unknown(0, false);
         }
-        walk->lambdas = grown;
-        lambda = &grown[walk->lambda_count++];
+        lambda = &walk->lambdas[walk->lambda_count++];
     }
     bool followed = again ? lambda->followed : all.followed && stays(walk->tree, node, &all);
     *lambda = (rs_lambda){.node = node,

@@ -1,5 +1,6 @@
 /* Builds and frees the model. */
 #include "analyze/model.h"
+#include "base/list.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,27 +9,13 @@
 
 enum { NOTE_LIMIT = 200, SENTENCE_ROOM = 512 };
 
-/* Adds a zeroed element to an array that doubles at powers of two. */
-static void *grow(void **array, int *count, size_t size)
-{
-    int n = *count;
-    if ((n & (n - 1)) == 0) {
-        void *grown = realloc(*array, (n == 0 ? 1 : (size_t)n * 2) * size);
-        if (grown == NULL)
-            return NULL;
-        *array = grown;
-    }
-    void *added = (char *)*array + (size_t)n * size;
-    memset(added, 0, size);
-    (*count)++;
-    return added;
-}
+/* Adds an element, zeroed, to a list; NULL without memory. */
+#define ADD(list, count)                                                                           \
+    (RS_LIST_GROW(list, count) ? memset(&(list)[(count)++], 0, sizeof *(list)) : NULL)
 
 rs_unit *rs_model_add_unit(rs_model_set *set, const char *name, int line, bool kernel)
 {
-    void *units = set->units;
-    rs_unit *unit = grow(&units, &set->unit_count, sizeof *unit);
-    set->units = units;
+    rs_unit *unit = ADD(set->units, set->unit_count);
     if (unit == NULL)
         return NULL;
     unit->name = strdup(name);
@@ -39,17 +26,12 @@ rs_unit *rs_model_add_unit(rs_model_set *set, const char *name, int line, bool k
 
 rs_loop *rs_unit_add_loop(rs_unit *unit)
 {
-    void *loops = unit->loops;
-    rs_loop *loop = grow(&loops, &unit->loop_count, sizeof *loop);
-    unit->loops = loops;
-    return loop;
+    return ADD(unit->loops, unit->loop_count);
 }
 
 rs_array *rs_unit_add_array(rs_unit *unit, const char *name)
 {
-    void *arrays = unit->arrays;
-    rs_array *array = grow(&arrays, &unit->array_count, sizeof *array);
-    unit->arrays = arrays;
+    rs_array *array = ADD(unit->arrays, unit->array_count);
     if (array != NULL)
         array->name = strdup(name);
     return array == NULL || array->name == NULL ? NULL : array;
@@ -57,10 +39,7 @@ rs_array *rs_unit_add_array(rs_unit *unit, const char *name)
 
 rs_reference *rs_unit_add_reference(rs_unit *unit)
 {
-    void *references = unit->references;
-    rs_reference *reference = grow(&references, &unit->reference_count, sizeof *reference);
-    unit->references = references;
-    return reference;
+    return ADD(unit->references, unit->reference_count);
 }
 
 bool rs_model_note(rs_model_set *set, const char *file, int line, const char *format, ...)
@@ -75,9 +54,7 @@ bool rs_model_note(rs_model_set *set, const char *file, int line, const char *fo
             return true;
     if (set->note_count >= NOTE_LIMIT)
         return true;
-    void *notes = set->notes;
-    rs_note *note = grow(&notes, &set->note_count, sizeof *note);
-    set->notes = notes;
+    rs_note *note = ADD(set->notes, set->note_count);
     if (note == NULL)
         return false;
     note->file = strdup(file);

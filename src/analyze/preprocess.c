@@ -5,6 +5,7 @@
 #include "analyze/preprocess.h"
 
 #include "analyze/conditions.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "source/host.h"
 #include "source/words.h"
@@ -137,12 +138,8 @@ static restride_status add_folder(rs_options *options, const rs_headers *headers
 {
     rs_text text = RS_TEXT_EMPTY;
     rs_text_format(&text, "-I%s", headers->folder);
-    char **grown = realloc(options->preprocessor,
-                           (options->preprocessor_count + 1) * sizeof *options->preprocessor);
-    if (grown != NULL)
-        options->preprocessor = grown;
     char *option = rs_text_take(&text);
-    if (grown == NULL || option == NULL) {
+    if (option == NULL || !RS_LIST_GROW(options->preprocessor, options->preprocessor_count)) {
         free(option);
         return rs_fail_memory("the preprocessor's options");
     }
@@ -208,14 +205,11 @@ static bool stays(void *context, const char *name)
         if (strcmp(all->names[i], name) == 0)
             return all->stay[i];
     bool answer = does_stay(all, name);
-    char **names = realloc(all->names, (all->count + 1) * sizeof *names);
-    all->names = names != NULL ? names : all->names;
-    bool *stay = realloc(all->stay, (all->count + 1) * sizeof *stay);
-    all->stay = stay != NULL ? stay : all->stay;
-    char *copy = names != NULL && stay != NULL ? strdup(name) : NULL;
+    bool room = RS_LIST_GROW(all->names, all->count) && RS_LIST_GROW(all->stay, all->count);
+    char *copy = room ? strdup(name) : NULL;
     if (copy != NULL) {
-        names[all->count] = copy;
-        stay[all->count++] = answer;
+        all->names[all->count] = copy;
+        all->stay[all->count++] = answer;
     }
     return answer;
 }

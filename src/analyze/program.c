@@ -3,6 +3,7 @@
 
 #include "analyze/prelude.h"
 #include "analyze/preprocess.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "source/words.h"
 #include "syntax/headers.h"
@@ -228,11 +229,9 @@ static void find_declaration(const char *text, size_t size, size_t offset, size_
 
 static bool add_error(rs_translation_unit *program, size_t offset)
 {
-    size_t *grown = realloc(program->errors, (program->error_count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(program->errors, program->error_count))
         return false;
-    program->errors = grown;
-    grown[program->error_count++] = offset;
+    program->errors[program->error_count++] = offset;
     return true;
 }
 

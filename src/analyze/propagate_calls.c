@@ -1,6 +1,7 @@
 /* Calls of the walk of propagate.h: functions of the source, and what is known of others. */
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
+#include "base/list.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -177,12 +178,10 @@ void rs_grid_record(rs_grid_walk *w, rs_grid_copy copy)
         if (found->copies[i].size == copy.size && found->copies[i].grid == copy.grid &&
             found->copies[i].class == copy.class && found->copies[i].via == copy.via)
             return;
-    rs_grid_copy *grown = realloc(found->copies, (size_t)(found->copy_count + 1) * sizeof *grown);
-    w->context.no_memory = w->context.no_memory || grown == NULL;
-    if (grown == NULL)
-        return;
-    found->copies = grown;
-    grown[found->copy_count++] = copy;
+    if (RS_LIST_GROW(found->copies, found->copy_count))
+        found->copies[found->copy_count++] = copy;
+    else
+        w->context.no_memory = true;
 }
 
 /* assert() does nothing where NDEBUG is defined. */

@@ -1,10 +1,10 @@
 /* Expressions of the walk of propagate.h: which grid a pointer is, and what loses it. */
 #include "analyze/extents.h"
 #include "analyze/propagate_walk.h"
+#include "base/list.h"
 #include "source/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int rs_grid_kind(const rs_grid_walk *w, int node)
@@ -27,15 +27,10 @@ static void record(rs_grid_walk *w, int node, rs_extended_type type)
             rs_class_unite(&w->context, found->accesses[i].class, type.class);
             return;
         }
-    if ((found->access_count & (found->access_count - 1)) == 0) {
-        size_t wanted = found->access_count == 0 ? 1 : 2 * (size_t)found->access_count;
-        rs_grid_access *grown = realloc(found->accesses, wanted * sizeof *grown);
-        w->context.no_memory = w->context.no_memory || grown == NULL;
-        if (grown == NULL)
-            return;
-        found->accesses = grown;
-    }
-    found->accesses[found->access_count++] = (rs_grid_access){node, type.grid, type.class};
+    if (RS_LIST_GROW(found->accesses, found->access_count))
+        found->accesses[found->access_count++] = (rs_grid_access){node, type.grid, type.class};
+    else
+        w->context.no_memory = true;
 }
 
 /* Whether a subscript stands behind its base in [], not as <: :> or i[g]. */
@@ -390,13 +385,10 @@ static void record_measure(rs_grid_walk *w, int node, int grid, int depth)
     for (int i = 0; i < found->measure_count; i++)
         if (found->measures[i].node == node)
             return;
-    rs_grid_measure *grown =
-        realloc(found->measures, (size_t)(found->measure_count + 1) * sizeof *grown);
-    w->context.no_memory = w->context.no_memory || grown == NULL;
-    if (grown == NULL)
-        return;
-    found->measures = grown;
-    grown[found->measure_count++] = (rs_grid_measure){node, grid, depth};
+    if (RS_LIST_GROW(found->measures, found->measure_count))
+        found->measures[found->measure_count++] = (rs_grid_measure){node, grid, depth};
+    else
+        w->context.no_memory = true;
 }
 
 /* The size of a part changes with the declaration, so these stay as they are. */

@@ -267,7 +267,7 @@ static void walk_switch(rs_walk *walk, int node)
     walk->reach.around |= chosen;
     walk->guards++;
     bool falls = false;
-    rs_exit exit = {{NULL, 0, 0}, walk->loop}, *outer = walk->breaking;
+    rs_exit exit = {{NULL, 0}, walk->loop}, *outer = walk->breaking;
     walk->breaking = &exit;
     for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
         bool label =
@@ -333,7 +333,7 @@ static void walk_children(rs_walk *walk, int node)
 static void forget_at_label(rs_walk *walk)
 {
     const int parts[] = {walk->calls[walk->depth - 1], -1, -1};
-    rs_changes all = {NULL, 0, 0};
+    rs_changes all = {NULL, 0};
     rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
     walk->stores++; /* perhaps, on the way back to here */
     rs_changes_collect(walk, parts[0], false, &all);

@@ -1,6 +1,7 @@
 /* The table of symbols of one analyzed unit. */
 #include "analyze/symbols.h"
 
+#include "base/list.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -44,25 +45,12 @@ static int find(const rs_symbols *symbols, const char *name, rs_symbol_kind kind
     return -1;
 }
 
-static bool make_room(rs_symbols *symbols)
-{
-    if (symbols->count < symbols->capacity)
-        return true;
-    int wanted = symbols->capacity == 0 ? 64 : symbols->capacity * 2;
-    rs_symbol *grown = realloc(symbols->symbols, (size_t)wanted * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    symbols->symbols = grown;
-    symbols->capacity = wanted;
-    return true;
-}
-
 int rs_symbols_find(rs_symbols *symbols, const char *name, rs_symbol_kind kind, int dimension)
 {
     int found = find(symbols, name, kind);
     if (found >= 0)
         return found;
-    if (symbols->count >= SYMBOL_LIMIT || !make_room(symbols))
+    if (symbols->count >= SYMBOL_LIMIT || !RS_LIST_GROW(symbols->symbols, symbols->count))
         return -1;
     if (is_iteration(kind) && symbols->column_count == COLUMN_LIMIT)
         return -1;

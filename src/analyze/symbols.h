@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
     rs_symbol *symbols;
-    int count, capacity;
+    int count;
     int columns[64]; /* the iteration symbols, in the order they were met */
     int column_count;
 } rs_symbols;

@@ -74,7 +74,7 @@ typedef struct {
 
 typedef struct {
     rs_binding *bindings;
-    int count, capacity;
+    int count;
 } rs_environment;
 
 /* What variables are where a function or a switch is left before its end, all such places merged.
@@ -137,7 +137,7 @@ typedef struct {
     rs_variable_member *members;
     int member_count;
     rs_value *values;
-    int value_count, value_capacity;
+    int value_count;
 
     int loop, order, guards;
     rs_reach reach; /* of the place that is walked */

@@ -3,6 +3,7 @@
  */
 #include "companion/companion.h"
 
+#include "base/list.h"
 #include "companion/copies.h"
 #include "companion/instances.h"
 #include "companion/write.h"
@@ -48,14 +49,8 @@ static rs_companion_kernel *find_kernel(const making *at, const rs_syntax_declar
     for (size_t i = 0; i < companion->kernel_count; i++)
         if (is_same_kernel(companion->kernels[i].kernel, of))
             return &companion->kernels[i];
-    if (companion->kernel_count == companion->kernel_capacity) {
-        const size_t wanted = companion->kernel_capacity == 0 ? 8 : 2 * companion->kernel_capacity;
-        rs_companion_kernel *grown = realloc(companion->kernels, wanted * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        companion->kernels = grown;
-        companion->kernel_capacity = wanted;
-    }
+    if (!RS_LIST_GROW(companion->kernels, companion->kernel_count))
+        return NULL;
     rs_companion_kernel *added = &companion->kernels[companion->kernel_count++];
     memset(added, 0, sizeof *added);
     added->kernel = of;
@@ -187,7 +182,7 @@ static restride_status add_kernel(const making *at, rs_companion_kernel *kernel,
 
 typedef struct {
     const rs_syntax_type **at;
-    size_t count, capacity;
+    size_t count;
 } types;
 
 static bool add_type(types *list, const rs_syntax_type *type)
@@ -195,14 +190,8 @@ static bool add_type(types *list, const rs_syntax_type *type)
     for (size_t i = 0; i < list->count; i++)
         if (list->at[i] == type)
             return true;
-    if (list->count == list->capacity) {
-        const size_t wanted = list->capacity == 0 ? 8 : 2 * list->capacity;
-        void *grown = realloc((void *)list->at, wanted * sizeof *list->at);
-        if (grown == NULL)
-            return false;
-        list->at = grown;
-        list->capacity = wanted;
-    }
+    if (!RS_LIST_GROW(list->at, list->count))
+        return false;
     list->at[list->count++] = type;
     return true;
 }
@@ -246,8 +235,8 @@ static restride_status find_instances(const making *at, const rs_companion_kerne
 static restride_status make_text(const making *at, rs_companion_kernel *only, rs_text *text,
                                  rs_text *uses)
 {
-    rs_companion_copies copies = {NULL, 0, 0, at->main_file};
-    types records = {NULL, 0, 0};
+    rs_companion_copies copies = {NULL, 0, at->main_file};
+    types records = {NULL, 0};
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < at->companion->kernel_count && status == RESTRIDE_OK; i++)
         if (only == NULL || only == &at->companion->kernels[i])

@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct {
     rs_companion_kernel *kernels;
-    size_t kernel_count, kernel_capacity;
+    size_t kernel_count;
     rs_companion_instances instances; /* those that can be named */
     rs_text text;                     /* the companion; empty when nothing is transformed */
     rs_text uses;                     /* behind it, makes compilers instantiate each second form */

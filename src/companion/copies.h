@@ -23,7 +23,7 @@ typedef struct {
 /* In the order in which they must stand: a function before those that call it. */
 typedef struct {
     rs_companion_copy *at;
-    size_t count, capacity;
+    size_t count;
     size_t main_file; /* where they will stand */
 } rs_companion_copies;
 

@@ -1,6 +1,7 @@
 /* See copies.h: which functions are copied, and the edits of their bodies. */
 #include "companion/copies.h"
 
+#include "base/list.h"
 #include "companion/edit.h"
 #include "companion/members.h"
 #include "source/words.h"
@@ -390,15 +391,9 @@ static char *make_name(const rs_companion_copies *copies, const rs_syntax_declar
 static restride_status append(rs_companion_copies *copies, const rs_syntax_declaration *function,
                               const rs_fact_element *parameters, rs_edits edits)
 {
-    if (copies->count == copies->capacity) {
-        const size_t wanted = copies->capacity == 0 ? 16 : 2 * copies->capacity;
-        rs_companion_copy *grown = realloc(copies->at, wanted * sizeof *grown);
-        if (grown == NULL) {
-            rs_edits_free(&edits);
-            return rs_fail_memory("copies of functions");
-        }
-        copies->at = grown;
-        copies->capacity = wanted;
+    if (!RS_LIST_GROW(copies->at, copies->count)) {
+        rs_edits_free(&edits);
+        return rs_fail_memory("copies of functions");
     }
     rs_fact_shape *shapes = calloc(function->parameter_count + 1, sizeof *shapes);
     for (size_t i = 0; shapes != NULL && i < function->parameter_count; i++)
@@ -425,7 +420,7 @@ static void wrap_call(rs_companion_editing *at, const rs_syntax_node *node)
     }
     const rs_fact_frame frame = {.function = called, .parameters = given};
     if (arguments != 0 && find_copy(at->copies, &frame) == NULL && at->status == RESTRIDE_OK) {
-        at->status = append(at->copies, called, given, (rs_edits){NULL, 0, 0});
+        at->status = append(at->copies, called, given, (rs_edits){NULL, 0});
         if (at->status == RESTRIDE_OK)
             at->copies->at[at->copies->count - 1].is_wrapper = true;
     }
@@ -520,7 +515,7 @@ static restride_status add_frame(rs_companion_copies *copies, const rs_fact_elem
         status = add_frame(copies, facts, entered, done, problem);
     if (status != RESTRIDE_OK || problem->what != NULL || !rs_companion_is_copied(frame))
         return status;
-    rs_edits edits = {NULL, 0, 0};
+    rs_edits edits = {NULL, 0};
     char form[sizeof copies->at->form] = "";
     status = edit_frame(copies, facts, frame, &edits, form, problem);
     const rs_companion_copy *same = find_copy(copies, frame);
@@ -567,5 +562,5 @@ void rs_companion_copies_free(rs_companion_copies *copies)
 {
     rs_companion_copies_drop(copies, 0);
     free(copies->at);
-    *copies = (rs_companion_copies){NULL, 0, 0, 0};
+    *copies = (rs_companion_copies){NULL, 0, 0};
 }

@@ -1,5 +1,6 @@
 /* See instances.h. */
 #include "companion/instances.h"
+#include "base/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,19 +79,6 @@ static void free_instance(rs_companion_instance *instance)
     }
 }
 
-static bool grow(rs_companion_instances *all)
-{
-    if (all->count < all->capacity)
-        return true;
-    const size_t wanted = all->capacity == 0 ? 8 : 2 * all->capacity;
-    rs_companion_instance *grown = realloc(all->at, wanted * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    all->at = grown;
-    all->capacity = wanted;
-    return true;
-}
-
 restride_status rs_instances_add(rs_companion_instances *all, const rs_syntax_declaration *kernel,
                                  size_t of, uint64_t transformed, const rs_companion_copies *copies,
                                  bool has_groups)
@@ -105,7 +93,7 @@ restride_status rs_instances_add(rs_companion_instances *all, const rs_syntax_de
     }
     rs_companion_instance added = {
         .kernel = kernel, .of = of, .transformed = transformed, .symbol = strdup(kernel->mangled)};
-    bool has_room = added.symbol != NULL && grow(all);
+    bool has_room = added.symbol != NULL && RS_LIST_GROW(all->at, all->count);
     for (size_t i = 0; i < RS_COMPANION_FORMS && has_room; i++) {
         added.names[i] = name_form(reachable.data, copy->name,
                                    rs_companion_forms[has_groups ? in_full_tiles[i] : i]);
@@ -175,5 +163,5 @@ void rs_instances_free(rs_companion_instances *all)
 {
     rs_instances_drop(all);
     free(all->at);
-    *all = (rs_companion_instances){NULL, 0, 0};
+    *all = (rs_companion_instances){NULL, 0};
 }

@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     rs_companion_instance *at;
-    size_t count, capacity;
+    size_t count;
 } rs_companion_instances;
 
 /* Adds a kernel's, or an instance's, second forms, if it has any and they have names outside of

@@ -1,5 +1,6 @@
 /* See members.h. */
 #include "companion/members.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +11,10 @@ enum { WHOLE_BYTES = 16, MOST_DEPTH = 32 };
 
 static void add(rs_companion_members *members, rs_companion_member member)
 {
-    if (members->count == members->capacity) {
-        const size_t capacity = members->capacity == 0 ? 16 : 2 * members->capacity;
-        rs_companion_member *grown = realloc(members->members, capacity * sizeof *grown);
-        if (grown == NULL) {
-            members->out_of_memory = true;
-            return;
-        }
-        members->members = grown;
-        members->capacity = capacity;
-    }
-    members->members[members->count++] = member;
+    if (RS_LIST_GROW(members->members, members->count))
+        members->members[members->count++] = member;
+    else
+        members->out_of_memory = true;
 }
 
 static void refuse(rs_companion_members *members, const char *why)
@@ -190,7 +184,7 @@ static void read_record(rs_companion_members *members, const rs_syntax_declarati
 
 void rs_members_read(rs_companion_members *members, const rs_syntax_type *record)
 {
-    *members = (rs_companion_members){NULL, 0, 0, NULL, false};
+    *members = (rs_companion_members){NULL, 0, NULL, false};
     const rs_syntax_type *type = record->plain;
     if (type->kind != RS_TYPE_RECORD || type->declaration == NULL || type->size <= 0) {
         refuse(members, "is not a structure that is defined");
@@ -209,7 +203,7 @@ void rs_members_read(rs_companion_members *members, const rs_syntax_type *record
 void rs_members_free(rs_companion_members *members)
 {
     free(members->members);
-    *members = (rs_companion_members){NULL, 0, 0, NULL, false};
+    *members = (rs_companion_members){NULL, 0, NULL, false};
 }
 
 bool rs_member_is_apart(const rs_syntax_type *type)

@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     rs_companion_member
         *members; /* those of bases and of records without a name stand among them */
-    size_t count, capacity;
+    size_t count;
     const char *why; /* the record cannot be taken apart: the end of a sentence on it */
     bool out_of_memory;
 } rs_companion_members;

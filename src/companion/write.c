@@ -1,6 +1,7 @@
 /* See write.h. Insertions are gathered by their places in the main file and written in order. */
 #include "companion/write.h"
 
+#include "base/list.h"
 #include "companion/places.h"
 #include "source/words.h"
 
@@ -19,7 +20,7 @@ typedef struct {
     const char *shown; /* its name in line markers */
     size_t first;      /* where the main file's first function that is copied begins */
     insertion *at;
-    size_t count, capacity;
+    size_t count;
     restride_status status;
 } insertions;
 
@@ -39,16 +40,10 @@ static void add_line(rs_text *text, const insertions *all, size_t file, size_t a
 
 static void insert(insertions *all, size_t at, size_t order, rs_text *text)
 {
-    if (all->count == all->capacity) {
-        const size_t wanted = all->capacity == 0 ? 16 : 2 * all->capacity;
-        insertion *grown = realloc(all->at, wanted * sizeof *grown);
-        if (grown == NULL) {
-            rs_text_free(text);
-            all->status = rs_fail_memory("a companion");
-            return;
-        }
-        all->at = grown;
-        all->capacity = wanted;
+    if (!RS_LIST_GROW(all->at, all->count)) {
+        rs_text_free(text);
+        all->status = rs_fail_memory("a companion");
+        return;
     }
     all->at[all->count++] = (insertion){at, order, *text};
     *text = RS_TEXT_EMPTY;
@@ -349,7 +344,7 @@ restride_status rs_companion_write(rs_text *text, const rs_syntax *tree, size_t 
                                    const rs_syntax_type *const *records, size_t record_count,
                                    const rs_companion_layout *layout)
 {
-    insertions all = {tree, main_file, shown, tree->files[main_file].size, NULL, 0, 0, RESTRIDE_OK};
+    insertions all = {tree, main_file, shown, tree->files[main_file].size, NULL, 0, RESTRIDE_OK};
     for (size_t i = 0; i < copies->count; i++) {
         const rs_syntax_range range = copies->at[i].function->range;
         if (!copies->at[i].is_wrapper && !copies->at[i].is_method && range.file == main_file &&

@@ -38,9 +38,9 @@ typedef struct {
 typedef struct {
     const rs_syntax_declaration *kernel;
     rs_fact_access *accesses;
-    size_t access_count, access_capacity;
+    size_t access_count;
     rs_fact_loop *loops;
-    size_t loop_count, loop_capacity;
+    size_t loop_count;
     double work;         /* instructions of a thread outside of loops */
     double shared_bytes; /* of arrays of a group, whose size is constant */
     double group;        /* threads of one, where all launches in the source agree; else 0 */
@@ -49,7 +49,7 @@ typedef struct {
         rs_syntax_range range;
         const char *what; /* a construct, for a sentence */
     } * unknown;
-    size_t unknown_count, unknown_capacity;
+    size_t unknown_count;
 } rs_fact_accesses;
 
 /* RESTRIDE_OUT_OF_MEMORY; then nothing is to be freed. */

@@ -1,26 +1,13 @@
 /* See elements.h: frames, rounds until nothing changes, refusals in the last one. */
 #include "facts/elements.h"
 
+#include "base/list.h"
 #include "facts/element_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUND_LIMIT = 64, FRAME_LIMIT = 1000 };
-
-static bool grow(rs_fact_elements *facts, void **list, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    const size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
-    void *grown = realloc(*list, wanted * size);
-    facts->failed |= grown == NULL;
-    if (grown == NULL)
-        return false;
-    *list = grown;
-    *capacity = wanted;
-    return true;
-}
 
 /* --- what is known --- */
 
@@ -81,21 +68,18 @@ void rs_element_refuse(rs_fact_elements *facts, uint64_t arguments, rs_syntax_ra
 {
     if (arguments == 0 || !facts->is_final)
         return;
-    void *list = facts->refusals;
-    if (!grow(facts, &list, facts->refusal_count, &facts->refusal_capacity,
-              sizeof *facts->refusals))
-        return;
-    facts->refusals = list;
-    facts->refusals[facts->refusal_count++] = (rs_fact_refusal){arguments, range, what};
+    if (RS_LIST_GROW(facts->refusals, facts->refusal_count))
+        facts->refusals[facts->refusal_count++] = (rs_fact_refusal){arguments, range, what};
+    else
+        facts->failed = true;
 }
 
 void rs_element_leave_out(rs_fact_elements *facts, rs_fact_frame *frame, rs_syntax_range range)
 {
-    void *list = frame->unread;
-    if (!grow(facts, &list, frame->unread_count, &frame->unread_capacity, sizeof *frame->unread))
-        return;
-    frame->unread = list;
-    frame->unread[frame->unread_count++] = range;
+    if (RS_LIST_GROW(frame->unread, frame->unread_count))
+        frame->unread[frame->unread_count++] = range;
+    else
+        facts->failed = true;
 }
 
 uint64_t rs_element_all(const rs_fact_frame *frame)
@@ -129,12 +113,10 @@ rs_fact_frame *rs_element_frame(rs_fact_elements *facts, const rs_syntax_declara
         if (has_shapes(facts->frames[i], function, parameters, object))
             frame = facts->frames[i];
     if (frame == NULL) {
-        void *list = (void *)facts->frames;
-        facts->failed |= facts->frame_count >= FRAME_LIMIT;
-        if (facts->failed || !grow(facts, &list, facts->frame_count, &facts->frame_capacity,
-                                   sizeof(rs_fact_frame *)))
+        facts->failed |=
+            facts->frame_count >= FRAME_LIMIT || !RS_LIST_GROW(facts->frames, facts->frame_count);
+        if (facts->failed)
             return NULL;
-        facts->frames = list;
         frame = calloc(1, sizeof *frame);
         rs_fact_element *own = calloc(function->parameter_count + 1, sizeof *own);
         if (frame == NULL || own == NULL) {

@@ -50,7 +50,7 @@ typedef struct {
     /* Conditional text, in whole lines, that names one of these but was not read: it holds with
      * other macros, about which nothing is known here. */
     rs_syntax_range *unread;
-    size_t unread_count, unread_capacity;
+    size_t unread_count;
 } rs_fact_frame;
 
 typedef struct {
@@ -70,9 +70,9 @@ typedef struct {
     const rs_syntax_declaration *kernel;
     rs_fact_is_whole *is_whole;
     rs_fact_frame **frames;
-    size_t frame_count, frame_capacity;
+    size_t frame_count;
     rs_fact_refusal *refusals;
-    size_t refusal_count, refusal_capacity;
+    size_t refusal_count;
     bool has_changed, is_final, failed; /* the walk's */
 } rs_fact_elements;
 

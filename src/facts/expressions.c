@@ -29,10 +29,7 @@ void rs_fact_touch(rs_fact_walk *walk, const rs_fact_value *value, long long siz
     rs_fact_accesses *facts = walk->facts;
     if (value->kind != RS_FACT_ELEMENT || (value->is_copy && !reads))
         return;
-    void *list = facts->accesses;
-    rs_fact_access *access =
-        rs_fact_add(walk, &list, &facts->access_count, &facts->access_capacity, sizeof *access);
-    facts->accesses = list;
+    rs_fact_access *access = RS_FACT_ADD(walk, facts->accesses, facts->access_count);
     if (access == NULL)
         return;
     access->parameter = value->parameter;
@@ -56,10 +53,7 @@ void rs_fact_miss(rs_fact_walk *walk, const rs_fact_value *value, const char *wh
     rs_fact_accesses *facts = walk->facts;
     if (value->kind != RS_FACT_ELEMENT || value->is_copy)
         return;
-    void *list = facts->unknown;
-    struct rs_fact_unknown *unknown =
-        rs_fact_add(walk, &list, &facts->unknown_count, &facts->unknown_capacity, sizeof *unknown);
-    facts->unknown = list;
+    struct rs_fact_unknown *unknown = RS_FACT_ADD(walk, facts->unknown, facts->unknown_count);
     if (unknown != NULL)
         *unknown = (struct rs_fact_unknown){value->parameter, range, what};
 }

@@ -161,10 +161,7 @@ void rs_fact_go_loop(rs_fact_walk *walk, const rs_syntax_node *condition,
                      const rs_syntax_node *step, const rs_syntax_node *body)
 {
     rs_fact_accesses *facts = walk->facts;
-    void *list = facts->loops;
-    rs_fact_loop *added =
-        rs_fact_add(walk, &list, &facts->loop_count, &facts->loop_capacity, sizeof *added);
-    facts->loops = list;
+    rs_fact_loop *added = RS_FACT_ADD(walk, facts->loops, facts->loop_count);
     if (added == NULL)
         return;
     const int loop = (int)facts->loop_count - 1, outer = walk->loop;

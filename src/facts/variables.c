@@ -4,23 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *rs_fact_add(rs_fact_walk *walk, void **list, size_t *count, size_t *capacity, size_t size)
-{
-    if (*count == *capacity) {
-        const size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
-        void *grown = realloc(*list, wanted * size);
-        if (grown == NULL) {
-            walk->failed = true;
-            return NULL;
-        }
-        *list = grown;
-        *capacity = wanted;
-    }
-    void *added = (char *)*list + (*count)++ * size;
-    memset(added, 0, size);
-    return added;
-}
-
 static rs_fact_binding *find_binding(const rs_fact_walk *walk, const void *variable,
                                      long long offset)
 {
@@ -40,10 +23,7 @@ static void bind_at(rs_fact_walk *walk, const void *variable, long long offset, 
 {
     rs_fact_binding *found = find_binding(walk, variable, offset);
     if (found == NULL) {
-        void *list = walk->bindings;
-        found =
-            rs_fact_add(walk, &list, &walk->binding_count, &walk->binding_capacity, sizeof *found);
-        walk->bindings = list;
+        found = RS_FACT_ADD(walk, walk->bindings, walk->binding_count);
     }
     if (found != NULL)
         *found = (rs_fact_binding){variable, offset, value};

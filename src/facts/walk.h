@@ -5,6 +5,7 @@
 #ifndef RS_FACTS_WALK_H
 #define RS_FACTS_WALK_H
 
+#include "base/list.h"
 #include "facts/accesses.h"
 
 enum { RS_WALK_DEPTH = 8, RS_WHOLE_VARIABLE = -2, RS_SOMEWHERE = -1 };
@@ -41,7 +42,7 @@ typedef struct {
     rs_fact_accesses *facts;
     rs_syntax *tree;
     rs_fact_binding *bindings;
-    size_t binding_count, binding_capacity;
+    size_t binding_count;
     const rs_syntax_declaration *calls[RS_WALK_DEPTH];
     int depth;
     int loop;       /* the innermost one, or -1 */
@@ -62,8 +63,10 @@ const rs_fact_value *rs_fact_find(const rs_fact_walk *walk, const void *variable
 rs_fact_value rs_fact_read_local(const rs_fact_walk *walk, const rs_fact_value *place);
 void rs_fact_write_local(rs_fact_walk *walk, const rs_fact_value *place, rs_fact_value value);
 
-/* One more in a list of malloc's, which is zeroed; NULL without memory. */
-void *rs_fact_add(rs_fact_walk *walk, void **list, size_t *count, size_t *capacity, size_t size);
+/* One more in a list (base/list.h), which is zeroed; NULL without memory. */
+#define RS_FACT_ADD(walk, list, count)                                                             \
+    (RS_LIST_GROW(list, count) ? memset(&(list)[(count)++], 0, sizeof *(list))                     \
+                               : ((walk)->failed = true, (void *)NULL))
 
 void rs_fact_statement(rs_fact_walk *walk, const rs_syntax_node *node);
 

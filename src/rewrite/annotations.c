@@ -1,6 +1,7 @@
 /* Reads the record lengths of flat arrays. */
 #include "rewrite/annotations.h"
 
+#include "base/list.h"
 #include "source/words.h"
 
 #include <ctype.h>
@@ -59,14 +60,11 @@ static restride_status add(rs_annotations *annotations, rs_annotation added, boo
         free_annotation(&added);
         return failed ? rs_fail_memory("an annotation") : RESTRIDE_OK;
     }
-    rs_annotation *grown =
-        realloc(annotations->items, (size_t)(annotations->count + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (!RS_LIST_GROW(annotations->items, annotations->count)) {
         free_annotation(&added);
         return rs_fail_memory("an annotation");
     }
-    annotations->items = grown;
-    grown[annotations->count++] = added;
+    annotations->items[annotations->count++] = added;
     return RESTRIDE_OK;
 }
 

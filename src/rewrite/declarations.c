@@ -2,6 +2,7 @@
  * source each time: it may have thousands. */
 #include "rewrite/model.h"
 
+#include "base/list.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -75,15 +76,10 @@ static size_t skip_line(const rs_tree *tree, size_t at)
     return at;
 }
 
-static restride_status add_end(rs_model *model, size_t *capacity, size_t end)
+static restride_status add_end(rs_model *model, size_t end)
 {
-    if (model->declaration_end_count == *capacity) {
-        *capacity = *capacity == 0 ? 256 : *capacity * 2;
-        size_t *grown = realloc(model->declaration_ends, *capacity * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("the declarations of a source");
-        model->declaration_ends = grown;
-    }
+    if (!RS_LIST_GROW(model->declaration_ends, model->declaration_end_count))
+        return rs_fail_memory("the declarations of a source");
     model->declaration_ends[model->declaration_end_count++] = end;
     return RESTRIDE_OK;
 }
@@ -92,7 +88,7 @@ static restride_status add_end(rs_model *model, size_t *capacity, size_t end)
 static restride_status find_ends(rs_model *model)
 {
     const rs_tree *tree = model->tree;
-    size_t at = 0, depth = 0, capacity = 0;
+    size_t at = 0, depth = 0;
     restride_status status = RESTRIDE_OK;
     while (at < tree->size && status == RESTRIDE_OK) {
         char c = tree->text[at];
@@ -104,7 +100,7 @@ static restride_status find_ends(rs_model *model)
         depth -= (c == ')' || c == ']' || c == '}') && depth > 0;
         at = rs_word_skip(tree->text, tree->size, at);
         if (depth == 0 && (c == ';' || c == '}'))
-            status = add_end(model, &capacity, at);
+            status = add_end(model, at);
     }
     return status;
 }

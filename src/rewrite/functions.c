@@ -1,6 +1,7 @@
 /* Functions, their pointer parameters and variables, and the life of the model. */
 #include "rewrite/locals.h"
 
+#include "base/list.h"
 #include "base/text.h"
 #include "source/query.h"
 #include "source/words.h"
@@ -9,13 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *rs_model_room(void *items, int count, size_t size)
-{
-    if ((count & (count - 1)) != 0)
-        return items;
-    return realloc(items, (count == 0 ? 1 : 2 * (size_t)count) * size);
-}
 
 restride_status rs_argument_refuse(rs_pointer_parameter *argument, size_t offset,
                                    const char *format, ...)
@@ -146,12 +140,9 @@ static restride_status add_argument(rs_model *model, int function,
     const char *address_space;
     if (!rs_pointer_target(rs_declared_type(parameter), &target, &address_space))
         return RESTRIDE_OK;
-    rs_pointer_parameter *grown =
-        rs_model_room(model->arguments, model->argument_count, sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(model->arguments, model->argument_count))
         return rs_fail_memory("a function's arguments");
-    model->arguments = grown;
-    rs_pointer_parameter *added = &grown[model->argument_count++];
+    rs_pointer_parameter *added = &model->arguments[model->argument_count++];
     memset(added, 0, sizeof *added);
     added->declaration = parameter;
     added->function = function;
@@ -176,11 +167,9 @@ static restride_status add_variable(rs_model *model, int function,
     if (model->variable_count > 0 && model->variables[model->variable_count - 1].offset > offset)
         return rs_fail(RESTRIDE_UNSUPPORTED, "The source's variables are not in the order of its "
                                              "text."); /* they could not be found again */
-    rs_variable *grown = rs_model_room(model->variables, model->variable_count, sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(model->variables, model->variable_count))
         return rs_fail_memory("a pointer variable");
-    model->variables = grown;
-    grown[model->variable_count++] =
+    model->variables[model->variable_count++] =
         (rs_variable){declaration, offset, function, {argument, false, false}};
     return RESTRIDE_OK;
 }
@@ -218,14 +207,12 @@ static restride_status add_function(rs_model *model, int node)
     int body = rs_node_body(model->tree, node);
     if (body < 0)
         return RESTRIDE_OK;
-    rs_function *grown = rs_model_room(model->functions, model->function_count, sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(model->functions, model->function_count))
         return rs_fail_memory("a function");
-    model->functions = grown;
     int function = model->function_count++;
     const rs_syntax_declaration *declaration = model->tree->nodes[node].declaration;
     int parameters = (int)declaration->parameter_count;
-    rs_function *added = &grown[function];
+    rs_function *added = &model->functions[function];
     memset(added, 0, sizeof *added);
     added->declaration = declaration;
     added->node = node;

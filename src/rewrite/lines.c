@@ -2,21 +2,16 @@
  */
 #include "rewrite/lines.h"
 
+#include "base/list.h"
 #include "source/output.h"
 #include "source/words.h"
 
 #include <stdlib.h>
 
-static restride_status add_line(rs_source_lines *lines, size_t *capacity, rs_source_line line)
+static restride_status add_line(rs_source_lines *lines, rs_source_line line)
 {
-    if (lines->count == *capacity) {
-        size_t wanted = *capacity == 0 ? 256 : *capacity * 2;
-        rs_source_line *grown = realloc(lines->items, wanted * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("the lines of a source");
-        lines->items = grown;
-        *capacity = wanted;
-    }
+    if (!RS_LIST_GROW(lines->items, lines->count))
+        return rs_fail_memory("the lines of a source");
     lines->items[lines->count++] = line;
     return RESTRIDE_OK;
 }
@@ -41,13 +36,13 @@ static rs_source_line next_line(const rs_flat *flat, const rs_source_lines *line
 
 restride_status rs_source_lines_read(const rs_flat *flat, rs_source_lines *lines)
 {
-    size_t capacity = 0, place = 0, depth = 0, at = 0;
+    size_t place = 0, depth = 0, at = 0;
     restride_status status = RESTRIDE_OK;
     *lines = (rs_source_lines){NULL, 0};
     bool start = true;
     while (at < flat->size && status == RESTRIDE_OK) {
         if (start)
-            status = add_line(lines, &capacity, next_line(flat, lines, at, &place, depth == 0));
+            status = add_line(lines, next_line(flat, lines, at, &place, depth == 0));
         char c = flat->text[at];
         if (start && c == '#') {
             while (at < flat->size && flat->text[at] != '\n')

@@ -220,7 +220,7 @@ typedef struct {
     int variable_count;
     rs_member_access
         *accesses; /* after rs_model_understand(): by their first byte, outer before inner */
-    int access_count, access_capacity;
+    int access_count;
     rs_passed_pointer *bindings;
     int binding_count;
     rs_accessor *accessors;
@@ -230,10 +230,6 @@ typedef struct {
     rs_instance *instances; /* the kernels first, in their order, then their copies */
     int instance_count;
 } rs_model;
-
-/* The array with room for one item more, of `size` bytes; NULL when memory is short. It doubles
- * when the items are a power of two. */
-void *rs_model_room(void *items, int count, size_t size);
 
 /* Finds the functions, and those of their parameters that point to global or constant memory. */
 restride_status rs_model_find_functions(rs_model *model);

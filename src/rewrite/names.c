@@ -1,5 +1,6 @@
 #include "rewrite/names.h"
 
+#include "base/list.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -19,14 +20,11 @@ static restride_status add(rs_names *names, rs_name_kind kind, uintptr_t functio
     if (text[0] == '\0')
         return RESTRIDE_OK; /* a parameter may have no name */
     rs_name name = {kind, function, strdup(text), strlen(text)};
-    rs_name *grown = rs_model_room(names->items, (int)names->count, sizeof *grown);
-    if (grown != NULL)
-        names->items = grown;
-    if (grown == NULL || name.text == NULL) {
+    if (name.text == NULL || !RS_LIST_GROW(names->items, names->count)) {
         free(name.text);
         return rs_fail_memory("the names of a source");
     }
-    grown[names->count++] = name;
+    names->items[names->count++] = name;
     return RESTRIDE_OK;
 }
 

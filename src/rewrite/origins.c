@@ -6,6 +6,7 @@
  */
 #include "rewrite/model.h"
 
+#include "base/list.h"
 #include "source/query.h"
 
 #include <stdlib.h>
@@ -163,19 +164,13 @@ enum { PASS_LIMIT = 64 };
 
 typedef struct {
     flow *items;
-    int count, capacity;
+    int count;
 } flow_list;
 
 static restride_status add_flow(flow_list *list, rs_origin *target, int source)
 {
-    if (list->count == list->capacity) {
-        int wanted = list->capacity == 0 ? 64 : list->capacity * 2;
-        flow *grown = realloc(list->items, (size_t)wanted * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("the pointers of a source");
-        list->items = grown;
-        list->capacity = wanted;
-    }
+    if (!RS_LIST_GROW(list->items, list->count))
+        return rs_fail_memory("the pointers of a source");
     list->items[list->count++] = (flow){target, source};
     return RESTRIDE_OK;
 }
@@ -208,7 +203,7 @@ static restride_status collect_flows(rs_model *model, flow_list *list)
 
 restride_status rs_model_find_origins(rs_model *model)
 {
-    flow_list list = {NULL, 0, 0};
+    flow_list list = {NULL, 0};
     restride_status status = collect_flows(model, &list);
     bool changed = status == RESTRIDE_OK;
     for (int pass = 0; changed; pass++) {

@@ -2,6 +2,7 @@
  * needs. */
 #include "rewrite/linear.h"
 
+#include "base/list.h"
 #include "source/query.h"
 
 #include <ctype.h>
@@ -50,20 +51,16 @@ static restride_status choose_accessor(rs_model *model, const rs_pointer_paramet
             *accessor = i;
             return RESTRIDE_OK;
         }
-    rs_accessor *grown =
-        realloc(model->accessors, (size_t)(model->accessor_count + 1) * sizeof *grown);
-    if (grown == NULL)
-        return rs_fail_memory("an accessor");
-    model->accessors = grown;
-    char *layout = strdup(argument->layout);
+    const bool room = RS_LIST_GROW(model->accessors, model->accessor_count);
+    char *layout = room ? strdup(argument->layout) : NULL;
     if (layout == NULL)
         return rs_fail_memory("an accessor");
-    grown[model->accessor_count] = (rs_accessor){.structure = argument->structure,
-                                                 .layout = layout,
-                                                 .tile = argument->tile,
-                                                 .extent = argument->extent,
-                                                 .full = full,
-                                                 .position = model->tree->size};
+    model->accessors[model->accessor_count] = (rs_accessor){.structure = argument->structure,
+                                                            .layout = layout,
+                                                            .tile = argument->tile,
+                                                            .extent = argument->extent,
+                                                            .full = full,
+                                                            .position = model->tree->size};
     *accessor = model->accessor_count++;
     return RESTRIDE_OK;
 }
@@ -144,13 +141,10 @@ static restride_status choose_copier(rs_model *model, const rs_instance *instanc
 {
     int copier = rs_model_copier(model, instance, access);
     if (copier < 0) {
-        rs_copier *grown =
-            realloc(model->copiers, (size_t)(model->copier_count + 1) * sizeof *grown);
-        if (grown == NULL)
+        if (!RS_LIST_GROW(model->copiers, model->copier_count))
             return rs_fail_memory("a copying function");
-        model->copiers = grown;
         copier = model->copier_count++;
-        grown[copier] = copier_for(model, instance, access);
+        model->copiers[copier] = copier_for(model, instance, access);
     }
     move_before(model, &model->copiers[copier].position, instance->function);
     return RESTRIDE_OK;
@@ -160,10 +154,8 @@ static restride_status choose_copier(rs_model *model, const rs_instance *instanc
 
 static restride_status add_instance(rs_model *model, int function, int *instance)
 {
-    rs_instance *grown = rs_model_room(model->instances, model->instance_count, sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(model->instances, model->instance_count))
         return rs_fail_memory("a copy of a function");
-    model->instances = grown;
     int count = model->functions[function].argument_count;
     int *accessors = malloc((size_t)(count + 1) * sizeof *accessors);
     if (accessors == NULL)
@@ -171,12 +163,12 @@ static restride_status add_instance(rs_model *model, int function, int *instance
     for (int i = 0; i < count; i++)
         accessors[i] = -1;
     *instance = model->instance_count++;
-    grown[*instance] = (rs_instance){function, accessors, -1};
+    model->instances[*instance] = (rs_instance){function, accessors, -1};
     rs_function *f = &model->functions[function];
     if (f->first_instance < 0)
         f->first_instance = *instance;
     else
-        grown[f->last_instance].next = *instance;
+        model->instances[f->last_instance].next = *instance;
     f->last_instance = *instance;
     return RESTRIDE_OK;
 }

@@ -2,6 +2,7 @@
  * a helper, or dereferenced. */
 #include "rewrite/way.h"
 
+#include "base/list.h"
 #include "source/query.h"
 
 #include <stdlib.h>
@@ -9,14 +10,8 @@
 
 restride_status rs_model_add_access(rs_model *model, const rs_member_access *access)
 {
-    if (model->access_count == model->access_capacity) {
-        int wanted = model->access_capacity == 0 ? 64 : model->access_capacity * 2;
-        rs_member_access *grown = realloc(model->accesses, (size_t)wanted * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("the accesses of a kernel");
-        model->accesses = grown;
-        model->access_capacity = wanted;
-    }
+    if (!RS_LIST_GROW(model->accesses, model->access_count))
+        return rs_fail_memory("the accesses of a kernel");
     model->accesses[model->access_count++] = *access;
     return RESTRIDE_OK;
 }
@@ -158,11 +153,9 @@ static const char *declare(rs_way *w, int up)
 
 static restride_status add_binding(rs_model *model, rs_passed_pointer binding)
 {
-    rs_passed_pointer *grown = rs_model_room(model->bindings, model->binding_count, sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(model->bindings, model->binding_count))
         return rs_fail_memory("the calls of a source");
-    model->bindings = grown;
-    grown[model->binding_count++] = binding;
+    model->bindings[model->binding_count++] = binding;
     return RESTRIDE_OK;
 }
 

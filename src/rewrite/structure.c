@@ -1,6 +1,7 @@
 /* Structures as lists of scalar and vector members, from clang's own offsets. */
 #include "rewrite/names.h"
 
+#include "base/list.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -105,12 +106,10 @@ static void fail_at(reading *r, const rs_syntax_declaration *field, const char *
 static void append(reading *r, rs_member member, const char *path)
 {
     rs_structure *s = r->structure;
-    rs_member *grown = realloc(s->members, (s->member_count + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (!RS_LIST_GROW(s->members, s->member_count)) {
         r->status = rs_fail_memory("a structure");
         return;
     }
-    s->members = grown;
     member.path = strdup(path);
     s->members[s->member_count++] = member;
     r->status = member.path == NULL
@@ -330,12 +329,9 @@ static restride_status describe(rs_model *model, rs_structure *s, const rs_synta
 static restride_status add_structure(rs_model *model, const rs_syntax_declaration *declaration,
                                      int *structure)
 {
-    rs_structure *grown =
-        realloc(model->structures, (size_t)(model->structure_count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(model->structures, model->structure_count))
         return rs_fail_memory("a structure");
-    model->structures = grown;
-    rs_structure *added = &grown[model->structure_count];
+    rs_structure *added = &model->structures[model->structure_count];
     memset(added, 0, sizeof *added);
     added->declaration = declaration;
     *structure = model->structure_count++;

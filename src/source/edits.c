@@ -1,24 +1,17 @@
 /* See edits.h. */
 #include "source/edits.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 
 restride_status rs_edits_add(rs_edits *edits, size_t begin, size_t end, rs_text *text)
 {
-    if (edits->count == edits->capacity) {
-        size_t wanted = edits->capacity == 0 ? 64 : 2 * edits->capacity;
-        rs_edit *grown = realloc(edits->list, wanted * sizeof *grown);
-        if (grown == NULL) {
-            rs_text_free(text);
-            return rs_fail_memory("an edited source");
-        }
-        edits->list = grown;
-        edits->capacity = wanted;
-    }
     rs_text_add(text, "", 0);
     char *taken = rs_text_take(text);
-    if (taken == NULL)
+    if (taken == NULL || !RS_LIST_GROW(edits->list, edits->count)) {
+        free(taken);
         return rs_fail_memory("an edited source");
+    }
     edits->list[edits->count++] = (rs_edit){begin, end, taken};
     return RESTRIDE_OK;
 }

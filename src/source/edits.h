@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
     rs_edit *list;
-    size_t count, capacity;
+    size_t count;
 } rs_edits;
 
 /* Takes over the text, on failure too. */

@@ -3,6 +3,7 @@
 #include "source/flatten.h"
 
 #include "base/child.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "source/beside.h"
 #include "source/output.h"
@@ -189,15 +190,11 @@ static bool add_unknown(rs_flat *flat, const char *name, bool valued)
     size_t length = rs_identifier_length(name);
     if (length == 0)
         return true;
-    char *copy = strndup(name, length);
-    rs_unknown_macro *grown =
-        copy == NULL ? NULL : realloc(flat->unknown, (flat->unknown_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        free(copy);
+    bool room = RS_LIST_GROW(flat->unknown, flat->unknown_count);
+    char *copy = room ? strndup(name, length) : NULL;
+    if (copy == NULL)
         return false;
-    }
-    flat->unknown = grown;
-    grown[flat->unknown_count++] = (rs_unknown_macro){copy, valued};
+    flat->unknown[flat->unknown_count++] = (rs_unknown_macro){copy, valued};
     return true;
 }
 

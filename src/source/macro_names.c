@@ -1,6 +1,7 @@
 /* Macro names that survive preprocessing as plain identifiers. */
 #include "source/macro_names.h"
 
+#include "base/list.h"
 #include "source/words.h"
 
 #include <stdlib.h>
@@ -51,18 +52,13 @@ restride_status rs_macro_names_read(rs_macro_names *names, const char *output)
 {
     *names = (rs_macro_names){NULL, 0};
     const char *cursor = output, *line, *name;
-    size_t length, capacity = 0;
+    size_t length;
     while ((line = rs_line_next(&cursor, &length)) != NULL) {
         if ((name = rs_macro_name_in(line)) == NULL)
             continue;
-        if (names->count == capacity) {
-            capacity = capacity == 0 ? 64 : capacity * 2;
-            rs_macro_name *grown = realloc(names->names, capacity * sizeof *grown);
-            if (grown == NULL) {
-                rs_macro_names_free(names);
-                return rs_fail_memory("the macros of a source");
-            }
-            names->names = grown;
+        if (!RS_LIST_GROW(names->names, names->count)) {
+            rs_macro_names_free(names);
+            return rs_fail_memory("the macros of a source");
         }
         names->names[names->count++] = (rs_macro_name){name, rs_identifier_length(name), false};
     }

@@ -1,6 +1,7 @@
 /* Splits and sorts the build options of an OpenCL program (OpenCL specification, clBuildProgram).
  */
 #include "source/options.h"
+#include "base/list.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -87,17 +88,14 @@ static bool replace(char **string, const char *value)
 
 static bool add_preprocessor(rs_options *options, char letter, const char *value)
 {
-    char **grown =
-        realloc(options->preprocessor, (options->preprocessor_count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(options->preprocessor, options->preprocessor_count))
         return false;
-    options->preprocessor = grown;
     rs_text text = RS_TEXT_EMPTY;
     rs_text_format(&text, "-%c%s", letter, value);
     char *option = rs_text_take(&text);
     if (option == NULL)
         return false;
-    grown[options->preprocessor_count++] = option;
+    options->preprocessor[options->preprocessor_count++] = option;
     return true;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "source/output.h"
 
+#include "base/list.h"
 #include "base/text.h"
 #include "source/macro_names.h"
 #include "source/words.h"
@@ -46,18 +47,12 @@ static bool find_file(rs_flat *flat, const char *name, size_t length, size_t *in
             return true;
         }
     *index = flat->file_count;
-    char *copy = strndup(name, length);
-    bool *read = realloc(flat->is_read, (*index + 1) * sizeof *read);
-    flat->is_read = read != NULL ? read : flat->is_read;
-    char **grown =
-        copy == NULL || read == NULL ? NULL : realloc(flat->files, (*index + 1) * sizeof *grown);
-    if (grown == NULL) {
-        free(copy);
+    bool room = RS_LIST_GROW(flat->is_read, *index) && RS_LIST_GROW(flat->files, *index);
+    char *copy = room ? strndup(name, length) : NULL;
+    if (copy == NULL)
         return false;
-    }
-    flat->files = grown;
-    read[flat->file_count] = false;
-    grown[flat->file_count++] = copy;
+    flat->is_read[*index] = false;
+    flat->files[flat->file_count++] = copy;
     return true;
 }
 
@@ -127,7 +122,6 @@ static bool read_marker(rs_flat *flat, const char *text, size_t length, size_t *
 typedef struct {
     rs_flat *flat;
     rs_text text, shown;
-    size_t place_capacity;
     size_t expected, expected_file;
     int blank_lines;         /* in a row */
     const char *last_asking; /* in what is read, a line in which the compiler reads a header or
@@ -137,14 +131,8 @@ typedef struct {
 static bool add_place(reader *r, size_t line, size_t file)
 {
     rs_flat *flat = r->flat;
-    if (flat->place_count == r->place_capacity) {
-        size_t wanted = r->place_capacity == 0 ? 64 : r->place_capacity * 2;
-        rs_place *grown = realloc(flat->places, wanted * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        flat->places = grown;
-        r->place_capacity = wanted;
-    }
+    if (!RS_LIST_GROW(flat->places, flat->place_count))
+        return false;
     flat->places[flat->place_count++] = (rs_place){r->text.size, line, file};
     return true;
 }
@@ -297,7 +285,7 @@ static const char *find_last_asking(const char *output, const rs_macro_names *ma
 
 restride_status rs_flat_read_output(rs_flat *flat, const char *output, const char *shown)
 {
-    reader r = {flat, RS_TEXT_EMPTY, RS_TEXT_EMPTY, 0, 0, (size_t)-1, 0, NULL};
+    reader r = {flat, RS_TEXT_EMPTY, RS_TEXT_EMPTY, 0, (size_t)-1, 0, NULL};
     const char *cursor = output, *line;
     size_t length, number = 1, file = 0;
     rs_macro_names macros;

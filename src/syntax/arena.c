@@ -61,21 +61,6 @@ const char *rs_syntax_copy(rs_syntax *tree, const char *string)
     return copy;
 }
 
-bool rs_syntax_grow(rs_syntax *tree, void **array, size_t count, size_t *capacity, size_t element)
-{
-    if (count < *capacity)
-        return true;
-    const size_t wanted = *capacity == 0 ? 16 : *capacity * 2;
-    void *grown = wanted > SIZE_MAX / 2 / element ? NULL : realloc(*array, wanted * element);
-    if (grown == NULL) {
-        tree->out_of_memory = true;
-        return false;
-    }
-    *array = grown;
-    *capacity = wanted;
-    return true;
-}
-
 void rs_syntax_free_chunks(rs_syntax *tree)
 {
     while (tree->chunks != NULL) {

@@ -3,6 +3,7 @@
 #ifndef RS_SYNTAX_ARENA_H
 #define RS_SYNTAX_ARENA_H
 
+#include "base/list.h"
 #include "syntax/tree.h"
 
 /* Zeroed; of no bytes too. */
@@ -11,8 +12,12 @@ void *rs_syntax_allocate(rs_syntax *tree, size_t size);
 /* NULL for NULL. */
 const char *rs_syntax_copy(rs_syntax *tree, const char *string);
 
-/* Room for one more in an array of malloc's that is `count` long; false marks the tree. */
-bool rs_syntax_grow(rs_syntax *tree, void **array, size_t count, size_t *capacity, size_t element);
+/* What an allocation says, whose failure marks the tree. */
+static inline bool rs_syntax_check(rs_syntax *tree, bool is_done)
+{
+    tree->out_of_memory |= !is_done;
+    return is_done;
+}
 
 void rs_syntax_free_chunks(rs_syntax *tree);
 

@@ -1,6 +1,7 @@
 /* See arguments.h. */
 #include "syntax/arguments.h"
 
+#include "base/list.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -12,16 +13,7 @@
 /* Takes `word` over. */
 static void keep(rs_arguments *list, char *word)
 {
-    if (word != NULL && !list->failed && list->count == list->capacity) {
-        size_t wanted = list->capacity == 0 ? 16 : list->capacity * 2;
-        char **grown = realloc(list->items, wanted * sizeof *grown);
-        list->failed = grown == NULL;
-        if (grown != NULL) {
-            list->items = grown;
-            list->capacity = wanted;
-        }
-    }
-    list->failed = list->failed || word == NULL;
+    list->failed = list->failed || word == NULL || !RS_LIST_GROW(list->items, list->count);
     if (list->failed)
         free(word);
     else
@@ -84,5 +76,5 @@ void rs_arguments_free(rs_arguments *list)
     for (size_t i = 0; i < list->count; i++)
         free(list->items[i]);
     free(list->items);
-    *list = (rs_arguments){NULL, 0, 0, false};
+    *list = (rs_arguments){NULL, 0, false};
 }

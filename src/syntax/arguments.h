@@ -10,7 +10,7 @@
 /* Like rs_text, a failed allocation marks the list, and later additions do nothing. */
 typedef struct {
     char **items;
-    size_t count, capacity;
+    size_t count;
     bool failed;
 } rs_arguments;
 

@@ -70,7 +70,7 @@ static void keep_options(rs_commands *commands, const rs_arguments *all, const j
 
 static restride_status read_entry(rs_commands *commands, const json_t *entry)
 {
-    rs_arguments all = {NULL, 0, 0, false};
+    rs_arguments all = {NULL, 0, false};
     const json_t *list = json_object_get(entry, "arguments");
     const char *line = string_of(entry, "command");
     if (json_is_array(list)) {
@@ -91,7 +91,7 @@ static restride_status read_entry(rs_commands *commands, const json_t *entry)
 restride_status rs_commands_parse(rs_commands *commands, const char *text, size_t size,
                                   const char *file, const char *source)
 {
-    *commands = (rs_commands){NULL, {NULL, 0, 0, false}, false};
+    *commands = (rs_commands){NULL, {NULL, 0, false}, false};
     restride_status status = RESTRIDE_OK;
     json_t *database = json_loadb(text, size, 0, NULL);
     if (!json_is_array(database)) {
@@ -121,7 +121,7 @@ restride_status rs_commands_parse(rs_commands *commands, const char *text, size_
 
 restride_status rs_commands_read(rs_commands *commands, const char *file, const char *source)
 {
-    *commands = (rs_commands){NULL, {NULL, 0, 0, false}, false};
+    *commands = (rs_commands){NULL, {NULL, 0, false}, false};
     rs_text text = RS_TEXT_EMPTY;
     restride_status status = rs_text_read_file(&text, file);
     if (status == RESTRIDE_OK)
@@ -135,5 +135,5 @@ void rs_commands_free(rs_commands *commands)
 {
     free(commands->directory);
     rs_arguments_free(&commands->words);
-    *commands = (rs_commands){NULL, {NULL, 0, 0, false}, false};
+    *commands = (rs_commands){NULL, {NULL, 0, false}, false};
 }

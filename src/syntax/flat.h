@@ -30,7 +30,6 @@ typedef struct {
     rs_node *
         nodes; /* parents before children, in the order of the source; node 0 is the whole source */
     int node_count;
-    int node_capacity;
     char *failure; /* the first error, or NULL */
     size_t failure_offset;
     bool is_cut;       /* `nodes` are not all */

@@ -4,6 +4,7 @@
  */
 #include "syntax/invocation.h"
 
+#include "base/list.h"
 #include "base/text.h"
 #include "syntax/commands.h"
 #include "syntax/headers.h"
@@ -63,12 +64,9 @@ static rs_syntax_language language_of(const char *path)
 static restride_status add_file(rs_invocation *invocation, const char *path, const char *text,
                                 size_t size)
 {
-    rs_virtual_file *grown =
-        realloc(invocation->files, (invocation->file_count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(invocation->files, invocation->file_count))
         return rs_fail_memory(memory_subject);
-    invocation->files = grown;
-    rs_virtual_file *file = &grown[invocation->file_count];
+    rs_virtual_file *file = &invocation->files[invocation->file_count];
     *file = (rs_virtual_file){strdup(path), malloc(size + 1), size};
     invocation->file_count++;
     if (file->path == NULL || file->text == NULL)
@@ -244,7 +242,7 @@ static restride_status read_options(rs_syntax_options *options, rs_invocation *i
 static restride_status fill(rs_invocation *invocation, rs_syntax_options *options,
                             const rs_invocation_request *request)
 {
-    rs_arguments arguments = {NULL, 0, 0, false};
+    rs_arguments arguments = {NULL, 0, false};
     restride_status status = RESTRIDE_OK;
     if (invocation->language == RS_SYNTAX_CUDA)
         status = add_cuda(invocation, &arguments, options, request);
@@ -283,7 +281,7 @@ restride_status rs_invocation_make(rs_invocation *invocation, const rs_invocatio
         status = fill(invocation, &options, request);
     invocation->notes = options.notes.items;
     invocation->note_count = options.notes.count;
-    options.notes = (rs_arguments){NULL, 0, 0, false};
+    options.notes = (rs_arguments){NULL, 0, false};
     rs_syntax_options_free(&options);
     if (status != RESTRIDE_OK)
         rs_invocation_free(invocation);

@@ -307,7 +307,7 @@ static restride_status read_response(reader *r, const char *name)
     rs_text text = RS_TEXT_EMPTY;
     restride_status status =
         path == NULL ? rs_fail_memory("a file of options") : rs_text_read_file(&text, path);
-    rs_arguments words = {NULL, 0, 0, false};
+    rs_arguments words = {NULL, 0, false};
     if (status == RESTRIDE_OK)
         rs_arguments_split(&words, text.size > 0 ? text.data : "", "");
     if (words.failed)
@@ -324,7 +324,7 @@ static restride_status read_response(reader *r, const char *name)
 
 static restride_status read_host(reader *r, const char *value)
 {
-    rs_arguments words = {NULL, 0, 0, false};
+    rs_arguments words = {NULL, 0, false};
     rs_arguments_split(&words, value, ",");
     reader host = *r;
     host.who = CC;

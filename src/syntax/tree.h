@@ -300,7 +300,6 @@ typedef struct {
 
     rs_syntax_reader *reader; /* its own business, as all below */
     struct rs_syntax_chunk *chunks;
-    size_t file_capacity, declaration_capacity;
     bool out_of_memory;
 } rs_syntax;
 

@@ -94,7 +94,7 @@ static void join(char *line, size_t size, const rs_arguments *words)
 static restride_status read_line(rs_syntax_options *options, rs_syntax_dialect dialect,
                                  const char *line, const char *folder)
 {
-    rs_arguments words = {NULL, 0, 0, false};
+    rs_arguments words = {NULL, 0, false};
     *options = (rs_syntax_options){.language = RS_SYNTAX_BY_NAME};
     rs_arguments_split(&words, line, "");
     restride_status status = rs_syntax_options_add(
@@ -190,7 +190,7 @@ static void splits_as_a_shell(void **state)
 {
     (void)state;
     static const char *const expected[] = {"a b", "c\"d", "e\\f", "", "g'h", "i\\"};
-    rs_arguments words = {NULL, 0, 0, false};
+    rs_arguments words = {NULL, 0, false};
     rs_arguments_split(&words, " 'a b'\tc\\\"d \n'e\\f' '' \"g'h\" i\\", "");
     assert_int_equal(words.count, 6);
     for (size_t i = 0; i < 6; i++)

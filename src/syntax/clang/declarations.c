@@ -77,11 +77,8 @@ static bool make_room(rs_syntax_reader *reader)
 bool rs_list_declaration(rs_syntax_reader *reader, rs_syntax_declaration *declaration)
 {
     rs_syntax *tree = reader->tree;
-    void *list = (void *)tree->declarations;
-    if (!rs_syntax_grow(tree, &list, tree->declaration_count, &tree->declaration_capacity,
-                        sizeof tree->declarations[0]))
+    if (!rs_syntax_check(tree, RS_LIST_GROW(tree->declarations, tree->declaration_count)))
         return false;
-    tree->declarations = list;
     tree->declarations[tree->declaration_count++] = declaration;
     return true;
 }
@@ -327,11 +324,8 @@ static void read_kind(rs_syntax_reader *reader, rs_syntax_declaration *of, CXCur
 
 static bool keep_source(rs_syntax_reader *reader, rs_syntax_declaration *of, CXCursor cursor)
 {
-    void *sources = reader->sources;
-    if (!rs_syntax_grow(reader->tree, &sources, reader->source_count, &reader->source_capacity,
-                        sizeof(CXCursor)))
+    if (!rs_syntax_check(reader->tree, RS_LIST_GROW(reader->sources, reader->source_count)))
         return false;
-    reader->sources = sources;
     of->source = reader->source_count;
     reader->sources[reader->source_count++] = cursor;
     return true;

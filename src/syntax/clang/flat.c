@@ -1,6 +1,7 @@
 /* The nodes of a flat source: parses it with libclang (16 and newer) and keeps each cursor. */
 #include "syntax/flat.h"
 
+#include "base/list.h"
 #include "syntax/clang/describe.h"
 
 #include <limits.h>
@@ -47,20 +48,9 @@ static bool cursor_bytes(CXCursor cursor, size_t size, size_t *begin, size_t *en
 static bool add_node(visit *at, CXCursor cursor, size_t begin, size_t end)
 {
     rs_tree *tree = at->tree;
-    if (tree->node_count == tree->node_capacity) {
-        if (tree->node_capacity > INT_MAX / 4)
-            return false;
-        int wanted = tree->node_capacity == 0 ? 1024 : tree->node_capacity * 2;
-        rs_node *grown = realloc(tree->nodes, (size_t)wanted * sizeof *grown);
-        if (grown != NULL)
-            tree->nodes = grown;
-        CXCursor *cursors = realloc(tree->unit->cursors, (size_t)wanted * sizeof *cursors);
-        if (cursors != NULL)
-            tree->unit->cursors = cursors;
-        if (grown == NULL || cursors == NULL)
-            return false;
-        tree->node_capacity = wanted;
-    }
+    if (tree->node_count > INT_MAX / 4 || !RS_LIST_GROW(tree->nodes, tree->node_count) ||
+        !RS_LIST_GROW(tree->unit->cursors, tree->node_count))
+        return false;
     int added = tree->node_count++;
     const enum CXCursorKind kind = clang_getCursorKind(cursor);
     tree->unit->cursors[added] = cursor;

@@ -27,15 +27,10 @@ bool rs_is_system(rs_syntax_reader *reader, CXSourceLocation location)
 static size_t add_file(rs_syntax_reader *reader, CXFile file)
 {
     rs_syntax *tree = reader->tree;
-    void *files = (void *)tree->files, *clang_files = reader->clang_files;
-    const bool has_room =
-        rs_syntax_grow(tree, &files, tree->file_count, &tree->file_capacity, sizeof tree->files[0]);
-    tree->files = files;
-    if (!has_room || !rs_syntax_grow(tree, &clang_files, tree->file_count,
-                                     &reader->clang_file_capacity, sizeof(CXFile)))
+    if (!rs_syntax_check(tree, RS_LIST_GROW(tree->files, tree->file_count)) ||
+        !rs_syntax_check(tree, RS_LIST_GROW(reader->clang_files, tree->file_count)))
         return RS_NO_FILE;
-    reader->clang_files = clang_files;
-    rs_syntax_file *added = (rs_syntax_file *)files + tree->file_count;
+    rs_syntax_file *added = (rs_syntax_file *)&tree->files[tree->file_count];
     *added = (rs_syntax_file){rs_read_string(reader, clang_getFileName(file)), NULL, 0};
     added->text = clang_getFileContents(reader->unit, file, &added->size);
     reader->clang_files[tree->file_count] = file;

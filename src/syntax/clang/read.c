@@ -21,17 +21,15 @@ static enum CXChildVisitResult visit_child(CXCursor cursor, CXCursor parent, CXC
 {
     (void)parent;
     rs_cursors *list = data;
-    void *at = list->at;
-    if (!rs_syntax_grow(list->tree, &at, list->count, &list->capacity, sizeof list->at[0]))
+    if (!rs_syntax_check(list->tree, RS_LIST_GROW(list->at, list->count)))
         return CXChildVisit_Break;
-    list->at = at;
     list->at[list->count++] = cursor;
     return CXChildVisit_Continue;
 }
 
 rs_cursors rs_cursors_all(rs_syntax_reader *reader, CXCursor cursor)
 {
-    rs_cursors found = {reader->tree, NULL, 0, 0};
+    rs_cursors found = {reader->tree, NULL, 0};
     clang_visitChildren(cursor, visit_child, &found);
     return found;
 }
@@ -52,7 +50,7 @@ rs_cursors rs_cursors_below(rs_syntax_reader *reader, CXCursor cursor)
 void rs_cursors_free(rs_cursors *cursors)
 {
     free(cursors->at);
-    *cursors = (rs_cursors){NULL, NULL, 0, 0};
+    *cursors = (rs_cursors){NULL, NULL, 0};
 }
 
 const char *rs_read_string(rs_syntax_reader *reader, CXString string)

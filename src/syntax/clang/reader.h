@@ -40,11 +40,11 @@ struct rs_syntax_reader {
     CXIndex index;
     CXTranslationUnit unit;
     CXFile *clang_files; /* as the tree's files */
-    size_t clang_file_capacity, last_file;
+    size_t last_file;
     rs_declared_entry *declared; /* open addressing, a power of two */
     size_t declared_count, declared_capacity;
     CXCursor *sources; /* of declarations, by their `source` */
-    size_t source_count, source_capacity;
+    size_t source_count;
     rs_type_entry *types;
     size_t type_count, type_capacity;
     const rs_syntax_declaration *function; /* whose body is read */
@@ -57,7 +57,7 @@ struct rs_syntax_reader {
 typedef struct {
     rs_syntax *tree;
     CXCursor *at;
-    size_t count, capacity;
+    size_t count;
 } rs_cursors;
 
 /* Statements, expressions and declarations; no references to names, no attributes. */

@@ -9,18 +9,15 @@ typedef struct {
     rs_syntax_declaration *record;
     const rs_syntax_declaration **fields;
     rs_syntax_base *bases;
-    size_t field_capacity, base_capacity;
 } visit;
 
 static enum CXVisitorResult visit_field(CXCursor cursor, CXClientData data)
 {
     visit *at = data;
     rs_syntax_declaration *field = rs_read_declaration(at->reader, cursor);
-    void *fields = (void *)at->fields;
-    if (field == NULL || !rs_syntax_grow(at->reader->tree, &fields, at->record->field_count,
-                                         &at->field_capacity, sizeof at->fields[0]))
+    if (field == NULL ||
+        !rs_syntax_check(at->reader->tree, RS_LIST_GROW(at->fields, at->record->field_count)))
         return CXVisit_Break;
-    at->fields = fields;
     field->parent = at->record;
     at->fields[at->record->field_count++] = field;
     return CXVisit_Continue;
@@ -57,11 +54,8 @@ static enum CXChildVisitResult visit_member(CXCursor cursor, CXCursor parent, CX
     at->record->has_own_copies |= copies(cursor);
     if (clang_getCursorKind(cursor) != CXCursor_CXXBaseSpecifier)
         return CXChildVisit_Continue;
-    void *bases = at->bases;
-    if (!rs_syntax_grow(at->reader->tree, &bases, at->record->base_count, &at->base_capacity,
-                        sizeof at->bases[0]))
+    if (!rs_syntax_check(at->reader->tree, RS_LIST_GROW(at->bases, at->record->base_count)))
         return CXChildVisit_Break;
-    at->bases = bases;
     const rs_syntax_type *type = rs_read_type(at->reader, clang_getCursorType(cursor));
     if (type != NULL)
         at->bases[at->record->base_count++] =
@@ -106,7 +100,7 @@ static void *keep(rs_syntax_reader *reader, const void *found, size_t size)
 void rs_read_record(rs_syntax_reader *reader, rs_syntax_declaration *record, CXType type,
                     CXCursor cursor)
 {
-    visit at = {reader, record, NULL, NULL, 0, 0};
+    visit at = {reader, record, NULL, NULL};
     const CXCursor pattern = clang_getSpecializedCursorTemplate(cursor);
     record->is_union = clang_getCursorKind(cursor) == CXCursor_UnionDecl;
     record->is_lambda = strstr(record->qualified, "(lambda at ") != NULL;
