@@ -1,6 +1,7 @@
 /* Checked arithmetic at its edges, growing text, and the thread's own sentence. */
 #include "base/arithmetic.h"
 #include "base/child.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "cmocka_all.h"
@@ -285,6 +286,28 @@ static void test_work_in_a_copy(void **state)
     }
 }
 
+/* A list and its copies of every length keep what they hold while they grow. */
+static void test_lists_keep_their_elements(void **state)
+{
+    enum { MOST = 70, MORE = 40 };
+    (void)state;
+    int *list = NULL;
+    for (int count = 0; count < MOST; count++) {
+        int *copy;
+        assert_true(rs_list_copy(&copy, list, (size_t)count, sizeof *copy));
+        for (int added = count; added < count + MORE; added++) {
+            assert_true(RS_LIST_GROW(copy, added));
+            copy[added] = added;
+        }
+        for (int i = 0; i < count + MORE; i++)
+            assert_int_equal(copy[i], i);
+        free(copy);
+        assert_true(RS_LIST_GROW(list, count));
+        list[count] = count;
+    }
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_threads_write_one_file),
         cmocka_unit_test(test_work_in_a_copy),
         cmocka_unit_test(test_decimals_have_a_point),
+        cmocka_unit_test(test_lists_keep_their_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
