@@ -2,6 +2,7 @@
  * others surely do not do. */
 #include "analyze/builtins.h"
 
+#include "base/text.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -97,9 +98,8 @@ static bool vector_access(rs_walk *walk, const char *name, int node, const rs_va
 static bool single_access(rs_walk *walk, const char *name, int node, const rs_value *values,
                           int count, rs_value *result)
 {
-    bool atomic = rs_name_starts_with(name, "atom"), load = rs_name_starts_with(name, "__ldg") ||
-                                                            rs_name_starts_with(name, "__ldcg") ||
-                                                            rs_name_starts_with(name, "__ldcs");
+    bool atomic = rs_name_starts_with(name, "atom"),
+         load = rs_begins_among(name, "__ldg __ldcg __ldcs");
     bool texture = rs_name_starts_with(name, "tex1Dfetch");
     if (!(atomic || load || texture) || count < 1 || values[0].kind != RS_VALUE_ADDRESS)
         return false;
@@ -114,33 +114,20 @@ static bool single_access(rs_walk *walk, const char *name, int node, const rs_va
 
 /* ---- by their names ---- */
 
-static bool starts_with_one_of(const char *name, const char *const *starts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rs_name_starts_with(name, starts[i]))
-            return true;
-    return false;
-}
-
 /* Functions of the host that touch nothing that a loop's pattern is made of. */
 bool rs_function_is_housekeeping(const char *name)
 {
-    static const char *const starts[] = {
-        "free",       "malloc",     "calloc",     "realloc",     "exit",     "assert",
-        "__assert",   "fclose",     "fopen",      "pthread_",    "omp_",     "perror",
-        "cudaMalloc", "cudaFree",   "cudaEvent",  "cudaStream",  "cudaGet",  "cudaSet",
-        "cudaDevice", "cudaThread", "cudaLaunch", "cudaFuncSet", "cudaBind", "cudaUnbind",
-        "cudaConfig", "cudaSetup",  "clCreate",   "clRelease",   "clRetain", "clGet",
-        "clSet",      "clBuild",    "clFinish",   "clFlush",     "clWait",   "clUnload"};
-    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
+    return rs_begins_among(name, "free malloc calloc realloc exit assert __assert fclose fopen "
+                                 "pthread_ omp_ perror cudaMalloc cudaFree cudaEvent cudaStream "
+                                 "cudaGet cudaSet cudaDevice cudaThread cudaLaunch cudaFuncSet "
+                                 "cudaBind cudaUnbind cudaConfig cudaSetup clCreate clRelease "
+                                 "clRetain clGet clSet clBuild clFinish clFlush clWait clUnload");
 }
 
 /* Functions of the host that read what they are handed. */
 bool rs_function_only_reads(const char *name)
 {
-    static const char *const starts[] = {"printf", "fprintf", "puts", "fputs", "fwrite",
-                                         "strlen", "strcmp",  "atoi", "atof"};
-    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
+    return rs_begins_among(name, "printf fprintf puts fputs fwrite strlen strcmp atoi atof");
 }
 
 /* Whether a function assigns all of what an argument points to, and reads nothing of it. */
@@ -176,41 +163,32 @@ static const char arithmetic[] =
  */
 bool rs_function_is_arithmetic(const char *name)
 {
-    static const char *const starts[] = {
-        "native_", "half_",  "fast_",  "convert_", "as_",        "__float",   "__double", "__int",
-        "__uint",  "__ll2",  "__ull2", "__half",   "__fadd",     "__fsub",    "__fmul",   "__fdiv",
-        "__fsqrt", "__frcp", "__fmaf", "make_",    "get_image_", "__builtin_"};
-    size_t length = strlen(name);
-    if (starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]))
+    const size_t length = strlen(name);
+    if (rs_begins_among(name, "native_ half_ fast_ convert_ as_ __float __double __int __uint "
+                              "__ll2 __ull2 __half __fadd __fsub __fmul __fdiv __fsqrt __frcp "
+                              "__fmaf make_ get_image_ __builtin_"))
         return true;
-    return rs_words_have(arithmetic, 0, sizeof arithmetic - 1, name, length) ||
-           (length > 0 && name[length - 1] == 'f' &&
-            rs_words_have(arithmetic, 0, sizeof arithmetic - 1, name, length - 1));
+    return rs_is_among(name, length, arithmetic) ||
+           (length > 0 && name[length - 1] == 'f' && rs_is_among(name, length - 1, arithmetic));
 }
 
 /* The compiler's own may be barriers: __builtin_amdgcn_s_barrier. */
 bool rs_function_is_apart(const char *name)
 {
-    static const char *const starts[] = {"vload", "vstore", "__ldg"};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (strcmp(functions[i].name, name) == 0)
             return true;
-    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]) ||
+    return rs_begins_among(name, "vload vstore __ldg") ||
            (rs_function_is_arithmetic(name) && !rs_name_starts_with(name, "__builtin_"));
 }
 
 /* Whether OpenCL C has a function that CUDA has not, where somebody else may call his so. */
 bool rs_function_is_of_opencl(const char *name)
 {
-    static const char *const starts[] = {"vload", "vstore"};
-    static const char *const names[] = {
-        "fract",  "pown",      "powr",   "sign",   "mix",   "step", "dot",      "cross",
-        "length", "distance",  "select", "rotate", "clz",   "ctz",  "popcount", "hadd",
-        "rhadd",  "bitselect", "mad",    "mul24",  "mad24", "clamp"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return starts_with_one_of(name, starts, sizeof starts / sizeof starts[0]);
+    return rs_begins_among(name, "vload vstore") ||
+           rs_is_among(name, strlen(name),
+                       "fract pown powr sign mix step dot cross length distance select rotate "
+                       "clz ctz popcount hadd rhadd bitselect mad mul24 mad24 clamp");
 }
 
 bool rs_walk_builtin(rs_walk *walk, const char *name, int node, const rs_value *values, int count,

@@ -1,5 +1,6 @@
 /* Which components of a vector are named. */
 #include "analyze/components.h"
+#include "base/text.h"
 #include "source/query.h"
 
 #include <ctype.h>
@@ -37,11 +38,7 @@ static bool is_in_half(const char *word, int i, int count)
 
 static bool is_half(const char *name)
 {
-    static const char *const words[] = {"lo", "hi", "even", "odd"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(name, words[i]) == 0)
-            return true;
-    return false;
+    return rs_is_among(name, strlen(name), "lo hi even odd");
 }
 
 /* Keeps of some components those that a name stands for. */

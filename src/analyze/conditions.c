@@ -98,14 +98,6 @@ size_t rs_conditions_find(const rs_flat *flat, const rs_program_request *request
 
 /* ---- names ---- */
 
-static bool is_among(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* C and C++ keep these for compilers and their headers. */
 static bool is_reserved(const char *name)
 {
@@ -115,88 +107,51 @@ static bool is_reserved(const char *name)
 /* Names of other languages and systems: undefined for certain. */
 static bool is_foreign(const char *name, rs_language language)
 {
-    static const char *const always[] = {"_WIN32",
-                                         "_WIN64",
-                                         "_MSC_VER",
-                                         "__APPLE__",
-                                         "__MACOSX",
-                                         "__MINGW32__",
-                                         "__CYGWIN__",
-                                         "__ANDROID__",
-                                         "__HIPCC__",
-                                         "__HIP__",
-                                         "__METAL_VERSION__",
-                                         "__SYCL_DEVICE_ONLY__",
-                                         "__OPENCL_CPP_VERSION__"};
-    static const char *const cuda[] = {"__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
-                                       "__OPENCL__",         "CL_VERSION_1_0",
-                                       "CL_VERSION_1_1",     "CL_VERSION_1_2"};
-    static const char *const opencl[] = {"__cplusplus",   "__CUDACC__",     "__NVCC__",
-                                         "__CUDA_ARCH__", "__CUDACC_RTC__", "_OPENMP"};
-    return is_among(name, always, LENGTH(always)) ||
-           (language == RS_LANGUAGE_CUDA ? is_among(name, cuda, LENGTH(cuda))
-                                         : is_among(name, opencl, LENGTH(opencl)));
-}
-
-static bool has_start(const char *name, const char *const *starts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (starts_with(name, starts[i]))
-            return true;
-    return false;
+    static const char always[] =
+        "_WIN32 _WIN64 _MSC_VER __APPLE__ __MACOSX __MINGW32__ __CYGWIN__ __ANDROID__ __HIPCC__ "
+        "__HIP__ __METAL_VERSION__ __SYCL_DEVICE_ONLY__ __OPENCL_CPP_VERSION__";
+    static const char cuda[] =
+        "__OPENCL_VERSION__ __OPENCL_C_VERSION__ __OPENCL__ CL_VERSION_1_0 CL_VERSION_1_1 "
+        "CL_VERSION_1_2";
+    static const char opencl[] =
+        "__cplusplus __CUDACC__ __NVCC__ __CUDA_ARCH__ __CUDACC_RTC__ _OPENMP";
+    return rs_is_among(name, strlen(name), always) ||
+           (language == RS_LANGUAGE_CUDA ? rs_is_among(name, strlen(name), cuda)
+                                         : rs_is_among(name, strlen(name), opencl));
 }
 
 /* Whether a name is one of those, or one of them with an ending. */
-static bool is_constant(const char *name, const char *const *names, size_t count)
+static bool is_constant(const char *name, const char *names)
 {
     size_t length = strlen(name);
     if (length > 2 &&
         (strcmp(name + length - 2, "_F") == 0 || strcmp(name + length - 2, "_H") == 0))
         length -= 2;
-    for (size_t i = 0; i < count; i++)
-        if (strlen(names[i]) == length && memcmp(name, names[i], length) == 0)
-            return true;
-    return false;
+    return rs_is_among(name, length, names);
 }
 
 /* What the language, or its headers, define for certain or perhaps. */
 static bool is_language(const char *name, rs_language language)
 {
-    static const char *const cuda[] = {"__global__",
-                                       "__device__",
-                                       "__host__",
-                                       "__shared__",
-                                       "__constant__",
-                                       "__managed__",
-                                       "__noinline__",
-                                       "__launch_bounds__",
-                                       "__align__",
-                                       "__forceinline__",
-                                       "__cluster_dims__",
-                                       "linux",
-                                       "unix",
-                                       "i386",
-                                       "CUDA_VERSION"};
-    static const char *const cuda_starts[] = {"CUDART_"};
-    static const char *const opencl[] = {
-        "NULL",      "NAN",      "INFINITY", "MAXFLOAT",  "HUGE_VAL",  "HUGE_VALF", "CHAR_BIT",
-        "CHAR_MAX",  "CHAR_MIN", "INT_MAX",  "INT_MIN",   "LONG_MAX",  "LONG_MIN",  "SCHAR_MAX",
-        "SCHAR_MIN", "SHRT_MAX", "SHRT_MIN", "UCHAR_MAX", "UINT_MAX",  "ULONG_MAX", "USHRT_MAX",
-        "M_E",       "M_LOG2E",  "M_LOG10E", "M_LN2",     "M_LN10",    "M_PI",      "M_PI_2",
-        "M_PI_4",    "M_1_PI",   "M_2_PI",   "M_SQRT2",   "M_SQRT1_2", "M_2_SQRTPI"};
-    static const char *const opencl_starts[] = {"cl_", "CLK_", "FLT_", "DBL_", "HALF_"};
-    return language == RS_LANGUAGE_CUDA ? is_among(name, cuda, LENGTH(cuda)) ||
-                                              has_start(name, cuda_starts, LENGTH(cuda_starts))
-                                        : is_constant(name, opencl, LENGTH(opencl)) ||
-                                              has_start(name, opencl_starts, LENGTH(opencl_starts));
+    static const char cuda[] =
+        "__global__ __device__ __host__ __shared__ __constant__ __managed__ __noinline__ "
+        "__launch_bounds__ __align__ __forceinline__ __cluster_dims__ linux unix i386 "
+        "CUDA_VERSION";
+    static const char opencl[] =
+        "NULL NAN INFINITY MAXFLOAT HUGE_VAL HUGE_VALF CHAR_BIT CHAR_MAX CHAR_MIN INT_MAX "
+        "INT_MIN LONG_MAX LONG_MIN SCHAR_MAX SCHAR_MIN SHRT_MAX SHRT_MIN UCHAR_MAX UINT_MAX "
+        "ULONG_MAX USHRT_MAX M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI "
+        "M_SQRT2 M_SQRT1_2 M_2_SQRTPI";
+    return language == RS_LANGUAGE_CUDA
+               ? rs_is_among(name, strlen(name), cuda) || starts_with(name, "CUDART_")
+               : is_constant(name, opencl) || rs_begins_among(name, "cl_ CLK_ FLT_ DBL_ HALF_");
 }
 
 /* What is not the program's unless the program defines it. */
 static bool is_vendor(const char *name)
 {
-    static const char *const starts[] = {"CL_",    "CUDA",     "CUDNN", "CUBLAS", "CUFFT",
-                                         "CURAND", "CUSPARSE", "CUB_",  "THRUST_"};
-    return is_reserved(name) || has_start(name, starts, LENGTH(starts));
+    return is_reserved(name) ||
+           rs_begins_among(name, "CL_ CUDA CUDNN CUBLAS CUFFT CURAND CUSPARSE CUB_ THRUST_");
 }
 
 /* Whether the options undefine a name. */

@@ -2,6 +2,7 @@
 #include "analyze/grids.h"
 
 #include "base/list.h"
+#include "base/text.h"
 #include "source/words.h"
 
 #include <ctype.h>
@@ -48,25 +49,17 @@ static size_t word_before(const source *s, size_t at, size_t *word)
 /* A word after which an expression may stand; every other one before a name is a type. */
 static bool is_statement_word(const source *s, size_t word, size_t length)
 {
-    static const char *const words[] = {"return", "else", "case", "goto", "do", "sizeof"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (rs_word_equals(s->text, word, length, words[i]))
-            return true;
-    return false;
+    return rs_is_among(s->text + word, length, "return else case goto do sizeof");
 }
 
 /* The last word of a type, as in sizeof(unsigned char[n][m]): no name. */
 static bool is_type_word(const source *s, size_t word, size_t length)
 {
-    static const char *const words[] = {"char",   "short",  "int",      "long",  "float",
-                                        "double", "signed", "unsigned", "const", "volatile"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (rs_word_equals(s->text, word, length, words[i]))
-            return true;
+    if (rs_is_among(s->text + word, length,
+                    "char short int long float double signed unsigned const volatile"))
+        return true;
     size_t before_it, size = word_before(s, word, &before_it);
-    return size > 0 && (rs_word_equals(s->text, before_it, size, "struct") ||
-                        rs_word_equals(s->text, before_it, size, "union") ||
-                        rs_word_equals(s->text, before_it, size, "enum"));
+    return rs_is_among(s->text + before_it, size, "struct union enum");
 }
 
 static bool follows_type(const source *s, size_t at)
@@ -139,12 +132,7 @@ static char *copy_extent(const source *s, size_t begin, size_t end, bool *no_mem
 
 static bool is_qualifier(const source *s, size_t word, size_t length)
 {
-    static const char *const words[] = {"static", "const", "restrict", "__restrict__",
-                                        "__restrict"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (length > 0 && rs_word_equals(s->text, word, length, words[i]))
-            return true;
-    return false;
+    return rs_is_among(s->text + word, length, "static const restrict __restrict__ __restrict");
 }
 
 /* Where an extent begins behind `static` and qualifiers: [static restrict n]. */

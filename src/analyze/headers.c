@@ -78,41 +78,22 @@ void rs_headers_free(rs_headers *headers)
 
 bool rs_headers_is_usual(const char *name)
 {
-    static const char *const starts[] = {"cuda",    "device_", "math",        "texture",
-                                         "vector",  "driver_", "curand",      "cublas",
-                                         "helper_", "sm_",     "cooperative_"};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return rs_headers_is_system(name);
+    return rs_begins_among(name, "cuda device_ math texture vector driver_ curand cublas helper_ "
+                                 "sm_ cooperative_") ||
+           rs_headers_is_system(name);
 }
 
 bool rs_headers_is_system(const char *name)
 {
-    static const char *const folders[] = {"CL/", "OpenCL/", "sys/", "thrust/"};
-    static const char *const whole[] = {
-        "assert.h",    "complex.h",       "cooperative_groups.h",
-        "ctype.h",     "cublas_v2.h",     "cuda.h",
-        "cuda_fp16.h", "cuda_runtime.h",  "cuda_runtime_api.h",
-        "curand.h",    "curand_kernel.h", "device_launch_parameters.h",
-        "errno.h",     "fcntl.h",         "fenv.h",
-        "float.h",     "getopt.h",        "inttypes.h",
-        "iso646.h",    "limits.h",        "locale.h",
-        "malloc.h",    "math.h",          "math_constants.h",
-        "memory.h",    "omp.h",           "pthread.h",
-        "setjmp.h",    "signal.h",        "stdalign.h",
-        "stdarg.h",    "stdatomic.h",     "stdnoreturn.h",
-        "threads.h",   "stdbool.h",       "stddef.h",
-        "stdint.h",    "stdio.h",         "stdlib.h",
-        "string.h",    "strings.h",       "tgmath.h",
-        "time.h",      "unistd.h",        "vector_types.h",
-        "wchar.h"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (strncmp(name, folders[i], strlen(folders[i])) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-        if (strcmp(name, whole[i]) == 0)
-            return true;
-    return strchr(name, '.') == NULL &&
-           strchr(name, '/') == NULL; /* C++ has names such as <vector> */
+    return rs_begins_among(name, "CL/ OpenCL/ sys/ thrust/") ||
+           rs_is_among(name, strlen(name),
+                       "assert.h complex.h cooperative_groups.h ctype.h cublas_v2.h cuda.h "
+                       "cuda_fp16.h cuda_runtime.h cuda_runtime_api.h curand.h curand_kernel.h "
+                       "device_launch_parameters.h errno.h fcntl.h fenv.h float.h getopt.h "
+                       "inttypes.h iso646.h limits.h locale.h malloc.h math.h math_constants.h "
+                       "memory.h omp.h pthread.h setjmp.h signal.h stdalign.h stdarg.h "
+                       "stdatomic.h stdnoreturn.h threads.h stdbool.h stddef.h stdint.h stdio.h "
+                       "stdlib.h string.h strings.h tgmath.h time.h unistd.h vector_types.h "
+                       "wchar.h") ||
+           strpbrk(name, "./") == NULL; /* C++ has names such as <vector> */
 }

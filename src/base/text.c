@@ -254,3 +254,23 @@ bool rs_file_signature(const char *path, char signature[RS_SIGNATURE_SIZE])
     rs_text_free(&text);
     return true;
 }
+
+bool rs_is_among(const char *word, size_t length, const char *list)
+{
+    for (size_t size; *list != '\0'; list += size + (list[size] == ' ')) {
+        size = strcspn(list, " ");
+        if (size == length && memcmp(list, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool rs_begins_among(const char *text, const char *list)
+{
+    for (size_t size; *list != '\0'; list += size + (list[size] == ' ')) {
+        size = strcspn(list, " ");
+        if (strncmp(text, list, size) == 0)
+            return true;
+    }
+    return false;
+}

@@ -23,6 +23,11 @@ void rs_text_add(rs_text *text, const char *bytes, size_t count);
 void rs_text_add_string(rs_text *text, const char *string);
 void rs_text_format(rs_text *text, const char *format, ...) RS_PRINTF(2, 3);
 
+/* Whether a word of so many bytes is one of the words of a list, which blanks part; and whether a
+ * text begins with one of them. */
+bool rs_is_among(const char *word, size_t length, const char *list);
+bool rs_begins_among(const char *text, const char *list);
+
 /* A number with `digits` digits behind a point, whatever the program's locale. */
 typedef struct {
     char text[48];

@@ -18,12 +18,7 @@ typedef struct {
 
 static bool is_dropped(const char *text, size_t word, size_t length)
 {
-    static const char *const words[] = {"restrict", "__restrict__", "__restrict", "register",
-                                        "volatile"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (rs_word_equals(text, word, length, words[i]))
-            return true;
-    return false;
+    return rs_is_among(text + word, length, "restrict __restrict__ __restrict register volatile");
 }
 
 /* Words that stand behind the last star: const, or what says nothing of the element. */

@@ -1,4 +1,5 @@
 /* Elements and pointers to them that go into functions and constructors. */
+#include "base/text.h"
 #include "facts/element_walk.h"
 
 #include <stdlib.h>
@@ -60,13 +61,8 @@ static rs_fact_element assign(rs_fact_elements *facts, rs_fact_frame *frame,
 /* Functions of the toolkit that touch what a pointer to one number points to, and no more. */
 static bool takes_one_number(const char *name)
 {
-    static const char *const prefixes[] = {"atomic", "__ldg",  "__ldc",      "__ldl",
-                                           "__stw",  "__stc",  "sincos",     "modf",
-                                           "frexp",  "remquo", "__nv_atomic"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
+    return rs_begins_among(name, "atomic __ldg __ldc __ldl __stw __stc sincos modf frexp remquo "
+                                 "__nv_atomic");
 }
 
 bool rs_fact_works_on_element(const rs_syntax_declaration *function)

@@ -178,11 +178,7 @@ static rs_fact_element see_unary(rs_fact_elements *facts, rs_fact_frame *frame,
 
 static bool is_comparison(const char *symbol)
 {
-    static const char *const all[] = {"==", "!=", "<", ">", "<=", ">="};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (strcmp(all[i], symbol) == 0)
-            return true;
-    return false;
+    return rs_is_among(symbol, strlen(symbol), "== != < > <= >=");
 }
 
 static bool is_null(const rs_syntax_node *node)

@@ -4,6 +4,7 @@
  */
 #include "facts/element_walk.h"
 
+#include "base/text.h"
 #include "source/words.h"
 
 #include <stdlib.h>
@@ -83,13 +84,9 @@ static const char *find_word(const char *at, const rs_syntax_file *file, const c
 
 static bool is_unevaluated(const char *word, size_t length)
 {
-    static const char *const words[] = {"sizeof",   "alignof",    "_Alignof", "__alignof__",
-                                        "alignas",  "decltype",   "typeof",   "__typeof__",
-                                        "__typeof", "__decltype", "typeid",   "noexcept"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (rs_word_equals(word, 0, length, words[i]))
-            return true;
-    return false;
+    return rs_is_among(word, length,
+                       "sizeof alignof _Alignof __alignof__ alignas decltype typeof __typeof__ "
+                       "__typeof __decltype typeid noexcept");
 }
 
 /* Whether a macro of the user's files has one of these words in its text, or such a macro. */

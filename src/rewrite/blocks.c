@@ -3,6 +3,7 @@
  * the copies that a whole work-group makes. In another layout the elements do not lie behind each
  * other, so a generated function takes them one by one (generated.c).
  */
+#include "base/text.h"
 #include "rewrite/linear.h"
 #include "rewrite/way.h"
 
@@ -32,11 +33,7 @@ static const block_function functions[] = {
 /* The number of lanes behind a name; 0 when there is none that OpenCL knows. */
 static int lanes_of(const char *digits)
 {
-    static const char *const counts[] = {"2", "3", "4", "8", "16"};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        if (strcmp(digits, counts[i]) == 0)
-            return (int)strtol(digits, NULL, 10);
-    return 0;
+    return rs_is_among(digits, strlen(digits), "2 3 4 8 16") ? (int)strtol(digits, NULL, 10) : 0;
 }
 
 static bool matches(const block_function *function, const char *name, int *lanes)

@@ -1,6 +1,7 @@
 /* Finds what cpp and the device's compiler could read differently. */
 #include "rewrite/cpp_differences.h"
 
+#include "base/text.h"
 #include "source/words.h"
 
 #include <string.h>
@@ -290,14 +291,10 @@ const char *rs_fixed_value(const char *name)
 
 bool rs_names_constant(const char *name)
 {
-    static const char *const names[] = {"FLT_MAX",      "FLT_MIN",     "FLT_EPSILON", "DBL_MAX",
-                                        "DBL_MIN",      "DBL_EPSILON", "HALF_MAX",    "HALF_MIN",
-                                        "HALF_EPSILON", "MAXFLOAT",    "HUGE_VALF",   "HUGE_VAL",
-                                        "INFINITY",     "NAN",         "NULL"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return starts_here(name, "M_") || rs_fixed_value(name) != NULL;
+    return rs_is_among(name, strlen(name),
+                       "FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON HALF_MAX "
+                       "HALF_MIN HALF_EPSILON MAXFLOAT HUGE_VALF HUGE_VAL INFINITY NAN NULL") ||
+           starts_here(name, "M_") || rs_fixed_value(name) != NULL;
 }
 
 size_t rs_cpp_differs_device_names(const char *text)

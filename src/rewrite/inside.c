@@ -2,6 +2,7 @@
  * From a structure down to what is done with it: members and array elements down to a scalar or
  * vector, or a whole structure loaded or stored. Addresses lead back to pointers.
  */
+#include "base/text.h"
 #include "rewrite/names.h"
 #include "rewrite/way.h"
 
@@ -270,15 +271,9 @@ bool rs_is_function_call(const rs_tree *tree, int call)
 
 bool rs_is_atomic_call(const rs_tree *tree, int call)
 {
-    static const char *const prefixes[] = {"atomic_", "atom_"};
-    if (tree->nodes[call].is != RS_NODE_CALL || !rs_is_function_call(tree, call))
-        return false;
     const char *name = tree->nodes[call].name;
-    bool atomic = false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            atomic = !rs_is_user_function(tree, name);
-    return atomic;
+    return tree->nodes[call].is == RS_NODE_CALL && rs_is_function_call(tree, call) &&
+           rs_begins_among(name, "atomic_ atom_") && !rs_is_user_function(tree, name);
 }
 
 static bool is_for_atomic(const rs_way *w, int address)

@@ -5,6 +5,7 @@
  */
 #include "rewrite/steps.h"
 
+#include "base/text.h"
 #include "source/query.h"
 
 #include <stdlib.h>
@@ -142,24 +143,20 @@ static rs_lane_stride mention_step(const rs_lane_strides *s, int node)
 /* Functions of the language whose value follows from their first argument, or from none. */
 static rs_lane_stride known_call(const rs_lane_strides *s, int node, const char *name, int depth)
 {
-    static const char *const same_for_all[] = {
-        "get_group_id", "get_global_size",   "get_local_size",         "get_num_groups",
-        "get_work_dim", "get_global_offset", "get_enqueued_local_size"};
-    static const char *const first_decides[] = {"min",         "max",          "clamp",
-                                                "convert_int", "convert_uint", "convert_long"};
     const rs_tree *tree = s->model->tree;
-    for (size_t i = 0; i < sizeof same_for_all / sizeof same_for_all[0]; i++)
-        if (strcmp(name, same_for_all[i]) == 0)
-            return uniform;
+    if (rs_is_among(name, strlen(name),
+                    "get_group_id get_global_size get_local_size get_num_groups get_work_dim "
+                    "get_global_offset get_enqueued_local_size"))
+        return uniform;
     int argument = rs_node_child(tree, node, 1);
     long long dimension;
     if (argument >= 0 && (strcmp(name, "get_global_id") == 0 || strcmp(name, "get_local_id") == 0))
         return rs_tree_evaluate_bits(tree, argument, &dimension) && dimension > 0 ? uniform : by(1);
     if (strcmp(name, "get_global_linear_id") == 0 || strcmp(name, "get_local_linear_id") == 0)
         return by(1);
-    for (size_t i = 0; argument >= 0 && i < sizeof first_decides / sizeof first_decides[0]; i++)
-        if (strcmp(name, first_decides[i]) == 0)
-            return step_of(s, argument, depth + 1);
+    if (argument >= 0 &&
+        rs_is_among(name, strlen(name), "min max clamp convert_int convert_uint convert_long"))
+        return step_of(s, argument, depth + 1);
     for (; argument >= 0; argument = tree->nodes[argument].next)
         if (!is_uniform(step_of(s, argument, depth + 1)))
             return other;

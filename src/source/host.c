@@ -90,14 +90,10 @@ bool rs_host_has_header(const char *name)
 
 size_t rs_host_select(const char *rest, rs_text *words)
 {
-    static const char *const starts[] = {"-std=", "-ansi", "-f", "-m", "-O", "-pthread"};
     size_t count = 0;
     while (rest != NULL && *(rest += strspn(rest, " \t\"")) != '\0') {
         size_t length = strcspn(rest, " \t\"");
-        bool taken = false;
-        for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-            taken = taken || strncmp(rest, starts[i], strlen(starts[i])) == 0;
-        if (taken) {
+        if (rs_begins_among(rest, "-std= -ansi -f -m -O -pthread")) {
             rs_text_add(words, rest, length);
             rs_text_add(words, "", 1);
             count++;
