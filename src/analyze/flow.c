@@ -63,6 +63,13 @@ void rs_grid_link_add(rs_flow_context *context, int grid, int class)
         context->no_memory = true;
 }
 
+void rs_grid_keep_declared(rs_flow_context *context, int grid, int node, const char *format)
+{
+    char name[64];
+    rs_class_keep(context, grid, node, format, rs_grid_name(context->program, grid, name));
+    rs_grid_link_add(context, grid, grid);
+}
+
 /* ---- types ---- */
 
 static void let_escape(rs_flow_context *context, uint64_t key);
@@ -154,13 +161,15 @@ void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_exten
         context->no_memory = true;
 }
 
-bool rs_flow_copy(rs_flow *copy, const rs_flow *from)
+rs_flow rs_flow_copy(rs_flow_context *context, const rs_flow *from)
 {
-    *copy = *from;
-    bool copied = rs_list_copy(&copy->variables, from->variables, (size_t)from->count,
-                               sizeof *copy->variables);
-    copy->count = copied ? from->count : 0;
-    return copied;
+    rs_flow copy = *from;
+    if (!rs_list_copy(&copy.variables, from->variables, (size_t)from->count,
+                      sizeof *copy.variables)) {
+        copy.count = 0;
+        context->no_memory = true;
+    }
+    return copy;
 }
 
 void rs_flow_free(rs_flow *flow)
@@ -192,13 +201,9 @@ static void let_escape(rs_flow_context *context, uint64_t key)
 void rs_flow_escape(rs_flow_context *context, rs_flow *flow, uint64_t key, int node)
 {
     int grid = rs_grids_at(&context->program->grids, (size_t)(key - 1));
-    char name[64];
     let_escape(context, key);
-    if (grid >= 0) {
-        rs_class_keep(context, grid, node, "the address of the pointer %s is not followed",
-                      rs_grid_name(context->program, grid, name));
-        rs_grid_link_add(context, grid, grid);
-    }
+    if (grid >= 0)
+        rs_grid_keep_declared(context, grid, node, "the address of the pointer %s is not followed");
     rs_flow_settle(context, flow, node);
 }
 

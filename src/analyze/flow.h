@@ -51,7 +51,7 @@ typedef struct {
 
 rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key);
 void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type);
-bool rs_flow_copy(rs_flow *copy, const rs_flow *from);
+rs_flow rs_flow_copy(rs_flow_context *context, const rs_flow *from);
 void rs_flow_free(rs_flow *flow);
 
 /* flow := flow meet other, at a node. */
@@ -83,6 +83,9 @@ void rs_class_unite(rs_flow_context *context, int a, int b);
 
 /* A declared pointer may point to the class. */
 void rs_grid_link_add(rs_flow_context *context, int grid, int class);
+
+/* A declared grid stays as it is, for a reason with its name in the place of %s. */
+void rs_grid_keep_declared(rs_flow_context *context, int grid, int node, const char *format);
 
 /* The name of a grid, at most 63 bytes. */
 const char *rs_grid_name(const rs_translation_unit *program, int grid, char name[64]);

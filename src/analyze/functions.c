@@ -50,6 +50,14 @@ typedef struct {
     rs_common_list common;
 } surroundings;
 
+static void free_effects(rs_mod_ref *effects)
+{
+    free(effects->written);
+    free(effects->loaded);
+    free(effects->storing);
+    free(effects->leading);
+}
+
 static void free_walk(rs_walk *walk)
 {
     free(walk->values);
@@ -110,7 +118,7 @@ static restride_status walk_function(const rs_translation_unit *program, rs_mode
         effects.settled = true;
         status = walk_once(program, set, around, routine, &effects, &again);
     }
-    rs_mod_ref_free(&effects);
+    free_effects(&effects);
     return status;
 }
 

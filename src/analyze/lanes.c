@@ -268,7 +268,9 @@ static double local_bytes(const rs_unit *unit)
     return sum;
 }
 
-void rs_kernel_describe_lanes(const rs_accesses *accesses, int64_t group, rs_kernel_lanes *lanes)
+/* Global arrays, the first RS_JUDGE_MOST_ARGUMENTS; `group` is a work-group's threads, 0 when they
+ * are not known. The names are the unit's. */
+static void describe_lanes(const rs_accesses *accesses, int64_t group, rs_kernel_lanes *lanes)
 {
     const rs_unit *unit = accesses->unit;
     *lanes = (rs_kernel_lanes){
@@ -369,7 +371,7 @@ restride_status rs_kernel_judge(const rs_accesses *accesses, int64_t group, cons
     rs_kernel_lanes *lanes = malloc(sizeof *lanes);
     if (lanes == NULL)
         return rs_fail_memory("a judgement");
-    rs_kernel_describe_lanes(accesses, group, lanes);
+    describe_lanes(accesses, group, lanes);
     const restride_status status = rs_kernel_lanes_judge(lanes, device, judgement);
     free(lanes);
     return status;

@@ -14,10 +14,6 @@ typedef struct {
     int flat[RS_JUDGE_MOST_ARGUMENTS];     /* words of a flat array's record; 0: it is none */
 } rs_kernel_lanes;
 
-/* Describes global arrays, the first RS_JUDGE_MOST_ARGUMENTS; `group` is a work-group's threads, 0
- * when they are not known. The names are the unit's. */
-void rs_kernel_describe_lanes(const rs_accesses *accesses, int64_t group, rs_kernel_lanes *lanes);
-
 /* The judgement as JSON, for a device of rs_judge_read_device(); the caller's. */
 restride_status rs_kernel_lanes_judge(const rs_kernel_lanes *lanes, const char *device,
                                       json_t **judgement);

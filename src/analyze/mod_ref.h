@@ -32,6 +32,4 @@ typedef struct {
     bool settled;   /* this is the second walk */
 } rs_mod_ref;
 
-void rs_mod_ref_free(rs_mod_ref *effects);
-
 #endif

@@ -86,8 +86,7 @@ static void walk_if(rs_grid_walk *w, int node)
         return;
     }
     rs_grid_evaluate(w, condition);
-    rs_flow before;
-    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_flow before = rs_flow_copy(&w->context, &w->flow);
     if (yes >= 0)
         rs_grid_walk_statement(w, yes);
     rs_flow after_yes = w->flow;
@@ -152,8 +151,7 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
     int escaped = -1;
     for (int round = 0; round < ROUND_LIMIT && !same && !w->context.no_memory && w->too_many == 0;
          round++) {
-        rs_flow before;
-        w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+        rs_flow before = rs_flow_copy(&w->context, &w->flow);
         walk_round(w, parts, &leaving, node);
         end_round(w, node);
         rs_flow_meet(&w->context, &w->flow, &before, node);
@@ -233,8 +231,7 @@ static void walk_switch(rs_grid_walk *w, int node)
     rs_grid_exits *outer = w->innermost;
     if (outer != NULL)
         leaving.continues = outer->continues;
-    rs_flow before;
-    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_flow before = rs_flow_copy(&w->context, &w->flow);
     w->innermost = &leaving;
     rs_flow_meet(&w->context, &leaving.breaks, &before, node); /* no case may fit */
     for (int child = w->tree->nodes[body].first; child >= 0; child = w->tree->nodes[child].next) {
@@ -460,12 +457,9 @@ static void distrust(rs_grid_walk *w, int function, int node)
         int grid = rs_grid_kind(w, child) == RS_NODE_PARAMETER
                        ? rs_grid_of_key(w, w->tree->nodes[child].place + 1)
                        : -1;
-        char name[64];
-        if (grid < 0)
-            continue;
-        rs_class_keep(&w->context, grid, node, "a call that is not followed may set %s",
-                      rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
+        if (grid >= 0)
+            rs_grid_keep_declared(&w->context, grid, node,
+                                  "a call that is not followed may set %s");
     }
 }
 

@@ -187,8 +187,7 @@ void rs_grid_record(rs_grid_walk *w, rs_grid_copy copy)
 /* assert() does nothing where NDEBUG is defined. */
 static rs_extended_type call_test(rs_grid_walk *w, const arguments *list, int node)
 {
-    rs_flow before;
-    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_flow before = rs_flow_copy(&w->context, &w->flow);
     for (int i = 0; i < list->count; i++)
         rs_grid_evaluate(w, list->nodes[i]);
     rs_flow_meet(&w->context, &w->flow, &before, node);

@@ -52,14 +52,11 @@ static void keep_unfollowed(rs_grid_walk *w)
             continue;
         const rs_syntax_declaration *cursor = w->tree->nodes[i].declaration;
         int grid = rs_grids_at(&w->program->grids, w->tree->nodes[i].place);
-        char name[64];
-        if (grid < 0 || rs_grid_is_followed(cursor))
-            continue;
-        rs_class_keep(&w->context, grid, i,
-                      kind == RS_NODE_FIELD ? "%s is a member of a structure"
-                                            : "%s is not a variable of one call of a function",
-                      rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
+        if (grid >= 0 && !rs_grid_is_followed(cursor))
+            rs_grid_keep_declared(&w->context, grid, i,
+                                  kind == RS_NODE_FIELD
+                                      ? "%s is a member of a structure"
+                                      : "%s is not a variable of one call of a function");
     }
 }
 
@@ -202,7 +199,6 @@ static void keep_by_types(rs_grid_walk *w)
 {
     const rs_tree *tree = w->tree;
     for (int i = 1; i < tree->node_count; i++) {
-        char name[64];
         int grid = tree->nodes[i].is == RS_NODE_PARAMETER
                        ? rs_grid_of_key(w, tree->nodes[i].place + 1)
                        : -1;
@@ -218,10 +214,8 @@ static void keep_by_types(rs_grid_walk *w)
             reason = "%s is a parameter of one of several functions of a name";
         else if (is_declared_in_header(w, function))
             reason = "%s is a parameter of a function that a header declares, which stays as it is";
-        if (reason == NULL)
-            continue;
-        rs_class_keep(&w->context, grid, i, reason, rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
+        if (reason != NULL)
+            rs_grid_keep_declared(&w->context, grid, i, reason);
     }
 }
 
@@ -316,13 +310,10 @@ static void keep_unsupported_extents(rs_grid_walk *w)
                               !rs_extent_is_settled(w->tree, declaration, grid->name);
             }
         }
-        char name[64];
-        if (!unsupported)
-            continue;
-        rs_class_keep(&w->context, g, node_at(w->tree, grid->name),
-                      "the extents of %s are more than numbers and variables of their own",
-                      rs_grid_name(w->program, g, name));
-        rs_grid_link_add(&w->context, g, g);
+        if (unsupported)
+            rs_grid_keep_declared(
+                &w->context, g, node_at(w->tree, grid->name),
+                "the extents of %s are more than numbers and variables of their own");
     }
 }
 

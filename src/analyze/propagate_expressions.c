@@ -145,20 +145,11 @@ static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
 /* What only one way through an expression does: what was known before it holds as well. */
 static rs_extended_type evaluate_sometimes(rs_grid_walk *w, int node, int operand)
 {
-    rs_flow before;
-    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_flow before = rs_flow_copy(&w->context, &w->flow);
     rs_extended_type type = rs_grid_evaluate(w, operand);
     rs_flow_meet(&w->context, &w->flow, &before, node);
     rs_flow_free(&before);
     return type;
-}
-
-static bool is_one_of(const rs_grid_walk *w, int node, const char *const *operators, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rs_node_is_binary(w->tree, node, operators[i]))
-            return true;
-    return false;
 }
 
 static rs_extended_type evaluate_assignment(rs_grid_walk *w, int node, int left, int right)
@@ -175,7 +166,6 @@ static rs_extended_type evaluate_assignment(rs_grid_walk *w, int node, int left,
 /* Comparisons change nothing; p2 + t of table 6.1, and every other operator, lose the address. */
 static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
 {
-    static const char *const logical[] = {"&&", "||"};
     static const char *const comparing[] = {"==", "!=", "<", ">", "<=", ">="};
     const rs_tree *tree = w->tree;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
@@ -186,14 +176,17 @@ static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
     if (rs_node_is_binary(tree, node, "="))
         return evaluate_assignment(w, node, left, right);
     rs_extended_type a = rs_grid_evaluate(w, left);
-    if (is_one_of(w, node, logical, sizeof logical / sizeof logical[0])) {
+    if (rs_node_is_binary(tree, node, "&&") || rs_node_is_binary(tree, node, "||")) {
         evaluate_sometimes(w, node, right);
         return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     rs_extended_type b = rs_grid_evaluate(w, right);
     if (rs_node_is_binary(tree, node, ","))
         return b;
-    if (!is_one_of(w, node, comparing, sizeof comparing / sizeof comparing[0])) {
+    bool compares = false;
+    for (size_t i = 0; i < sizeof comparing / sizeof comparing[0] && !compares; i++)
+        compares = rs_node_is_binary(tree, node, comparing[i]);
+    if (!compares) {
         rs_grid_keep(w, a, node, "arithmetic on the address");
         rs_grid_keep(w, b, node, "arithmetic on the address");
     }
@@ -229,8 +222,7 @@ static rs_extended_type evaluate_choice(rs_grid_walk *w, int node)
         return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
-    rs_flow before;
-    w->context.no_memory = !rs_flow_copy(&before, &w->flow) || w->context.no_memory;
+    rs_flow before = rs_flow_copy(&w->context, &w->flow);
     rs_extended_type a = choose_from(w, rs_grid_evaluate(w, yes), node);
     rs_flow after_yes = w->flow;
     w->flow = before;
@@ -399,13 +391,9 @@ static void keep_measured(rs_grid_walk *w, int node)
         if (rs_grid_kind(w, i) != RS_NODE_REFERENCE || !rs_grid_locate(w, i, &key))
             continue;
         int grid = rs_grid_of_key(w, key);
-        char name[64];
         rs_grid_keep(w, rs_flow_get(&w->flow, key), node, "sizeof asks for a part");
-        if (grid < 0 || w->program->grids.grids[grid].flat)
-            continue;
-        rs_class_keep(&w->context, grid, node, "sizeof asks for a part of %s",
-                      rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
+        if (grid >= 0 && !w->program->grids.grids[grid].flat)
+            rs_grid_keep_declared(&w->context, grid, node, "sizeof asks for a part of %s");
     }
 }
 

@@ -127,16 +127,13 @@ static rs_extended_type name_new(rs_grid_walk *w, int grid, rs_extended_type typ
 void rs_grid_assign(rs_grid_walk *w, uint64_t key, rs_extended_type type, int node)
 {
     int grid = rs_grid_of_key(w, key);
-    char name[64];
     if (type.kind == RS_EXTENDED_NEW) {
         type = name_new(w, grid, type);
     } else if (grid >= 0 && type.kind == RS_EXTENDED_GRID) {
         compare_extents(w, grid, type, node);
         type.grid = grid;
     } else if (grid >= 0) {
-        rs_class_keep(&w->context, grid, node, "%s is set to memory that is no grid",
-                      rs_grid_name(w->program, grid, name));
-        rs_grid_link_add(&w->context, grid, grid);
+        rs_grid_keep_declared(&w->context, grid, node, "%s is set to memory that is no grid");
     }
     rs_grid_set(w, key, type, node);
 }
@@ -191,7 +188,6 @@ static bool set_alike(rs_grid_walk *w, const rs_syntax_declaration *declared, rs
                       int node)
 {
     int grid = grid_of_typeof(w, declared);
-    char name[64];
     if (type.kind == RS_EXTENDED_GRID) {
         compare_extents(w, grid, type, node);
         rs_grid_link_add(&w->context, grid, type.class);
@@ -200,9 +196,8 @@ static bool set_alike(rs_grid_walk *w, const rs_syntax_declaration *declared, rs
     }
     if (type.kind == RS_EXTENDED_NEW && type.source == 0 && type.target == 0)
         return false;
-    rs_class_keep(&w->context, grid, node, "memory that is no grid gets a name with the type of %s",
-                  rs_grid_name(w->program, grid, name));
-    rs_grid_link_add(&w->context, grid, grid);
+    rs_grid_keep_declared(&w->context, grid, node,
+                          "memory that is no grid gets a name with the type of %s");
     return false;
 }
 

@@ -57,7 +57,4 @@ restride_status rs_fact_accesses_read(rs_fact_accesses *facts, rs_syntax *tree,
                                       const rs_syntax_declaration *kernel);
 void rs_fact_accesses_free(rs_fact_accesses *facts);
 
-/* One line an access, loop and unknown, for tests. */
-void rs_fact_accesses_print(rs_text *text, const rs_fact_accesses *facts, const rs_syntax *tree);
-
 #endif

@@ -20,12 +20,6 @@ static void keep(rs_arguments *list, char *word)
         list->items[list->count++] = word;
 }
 
-void rs_arguments_add_bytes(rs_arguments *list, const char *bytes, size_t size)
-{
-    if (!list->failed)
-        keep(list, strndup(bytes, size));
-}
-
 void rs_arguments_add(rs_arguments *list, const char *format, ...)
 {
     if (list->failed)

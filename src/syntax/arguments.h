@@ -15,7 +15,6 @@ typedef struct {
 } rs_arguments;
 
 void rs_arguments_add(rs_arguments *list, const char *format, ...) RS_PRINTF(2, 3);
-void rs_arguments_add_bytes(rs_arguments *list, const char *bytes, size_t size);
 
 /* Splits as a shell does, which expands nothing: at white space and the characters of `also`; "..."
  * and '...' group, a backslash keeps the next character but between '...'. */

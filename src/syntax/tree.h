@@ -326,11 +326,4 @@ bool rs_syntax_walk(const rs_syntax_node *node, rs_syntax_visit *visit, void *co
 /* The line of a byte, from 1. */
 size_t rs_syntax_line(const rs_syntax *tree, rs_syntax_range range);
 
-/* One line a node, indented, for tests. */
-void rs_syntax_dump(rs_text *text, const rs_syntax *tree, const rs_syntax_node *node);
-void rs_syntax_dump_declaration(rs_text *text, const rs_syntax *tree,
-                                const rs_syntax_declaration *declaration);
-const char *rs_syntax_node_word(rs_syntax_node_kind kind);
-const char *rs_syntax_type_word(rs_syntax_type_kind kind);
-
 #endif

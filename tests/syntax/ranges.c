@@ -5,6 +5,8 @@
  */
 #include "ranges.h"
 
+#include "dump.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,8 +142,8 @@ static bool visit(void *context, const rs_syntax_node *node)
     }
     if (!right && at->count->wrong++ == 0)
         snprintf(at->count->first, sizeof at->count->first, "%s:%zu: %s @%zu-%zu: %.*s", file->path,
-                 rs_syntax_line(at->tree, range), rs_syntax_node_word(node->kind), range.begin,
-                 range.end, range.end - range.begin < 100 ? (int)(range.end - range.begin) : 100,
+                 rs_syntax_line(at->tree, range), node_word(node->kind), range.begin, range.end,
+                 range.end - range.begin < 100 ? (int)(range.end - range.begin) : 100,
                  file->text + range.begin);
     return true;
 }

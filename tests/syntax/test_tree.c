@@ -1,5 +1,6 @@
 /* What a tree says of each construct. A source is read without a toolkit, with own declarations. */
 #include "cmocka_all.h"
+#include "dump.h"
 #include "ranges.h"
 #include "syntax/tree.h"
 
@@ -173,7 +174,7 @@ static char *dump_all(const rs_syntax *tree)
         rs_text_format(&text, "problem %zu: %s\n", tree->problems[i].line,
                        tree->problems[i].message);
     for (size_t i = 0; i < tree->declaration_count; i++)
-        rs_syntax_dump_declaration(&text, tree, tree->declarations[i]);
+        dump_declaration(&text, tree, tree->declarations[i]);
     return rs_text_take(&text);
 }
 
@@ -271,7 +272,7 @@ static void test_records(void **state)
             kernel = tree->declarations[i];
     assert_int_equal(kernel->parameter_count, 6);
     for (size_t i = 0; i < kernel->parameter_count; i++)
-        rs_syntax_dump_declaration(&text, tree, kernel->parameters[i]->type->of->declaration);
+        dump_declaration(&text, tree, kernel->parameters[i]->type->of->declaration);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
         if (!has_fact(text.data, facts[i]))
             fail_msg("%s is missing in\n%s", facts[i], text.data);
