@@ -31,7 +31,7 @@ export RESTRIDE_WISDOM=
 sources=tests/layer/cuda
 stubs=$(dirname "$(command -v nvcc)")/../lib64/stubs
 nvcc -std=c++17 -O2 -fmad=false -arch=$architecture -cubin $sources/gpu/random.cu -o "$work/kernels.cubin" &&
-    "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE $sources/program.c $sources/sequence.c $sources/calls.c $sources/description.c -o "$work/program" \
+    "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE $sources/program.c $sources/sequence.c $sources/birth.c $sources/calls.c $sources/description.c -o "$work/program" \
         -L"$stubs" -lcuda -ldl -lpthread || exit 1
 echo "gpu_random_cuda: the programs are built"
 ! $compile || exit 0

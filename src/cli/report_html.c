@@ -57,6 +57,7 @@ typedef struct {
     rs_run_counts counts;
     double marshal_seconds, marshal_bytes, marshal_count;
     double timed_bytes, timed_count; /* of the conversions that were timed */
+    double births, birth_bytes;      /* arrays that took no conversion */
     const json_t *baseline;          /* NULL: none */
 } totals;
 
@@ -67,6 +68,8 @@ static totals add_up(const json_t *report)
     sums.marshal_seconds = rs_json_number_of(marshal, "seconds");
     sums.marshal_bytes = rs_json_number_of(marshal, "bytes");
     sums.marshal_count = rs_json_number_of(marshal, "count");
+    sums.births = rs_json_number_of(marshal, "from_birth");
+    sums.birth_bytes = rs_json_number_of(marshal, "from_birth_bytes");
     sums.timed_bytes = rs_run_report_timed(marshal, RS_CONVERTED_BYTES);
     sums.timed_count = rs_run_report_timed(marshal, RS_CONVERSIONS);
     sums.baseline = json_object_get(report, "baseline");
@@ -131,6 +134,11 @@ static void add_cards(rs_text *page, const totals *sums)
     if (sums->marshal_seconds > 0)
         rs_text_format(page, ", %.1f GB/s read and written",
                        2e-9 * sums->timed_bytes / sums->marshal_seconds);
+    if (sums->births > 0) {
+        rs_text_format(page, "; %.0f array%s of ", sums->births, sums->births == 1 ? "" : "s");
+        rs_page_bytes(page, sums->birth_bytes);
+        rs_text_add_string(page, " took none: in their layout from birth");
+    }
     rs_text_add_string(page, ".");
     if (json_object_get(sums->baseline, "speedup") != NULL) {
         add_gain(page, sums->baseline);

@@ -138,8 +138,9 @@ static void add_part(json_t *report, json_t *part)
         forget_zeros(report, part);
     }
     static const char *const lists[] = {"devices", "kernels", "notes", "timeline"};
-    static const char *const sums[] = {"count",   "bytes", "timed",     "timed_bytes",
-                                       "seconds", "parts", "part_bytes"};
+    static const char *const sums[] = {"count",       "bytes",      "timed",
+                                       "timed_bytes", "seconds",    "parts",
+                                       "part_bytes",  "from_birth", "from_birth_bytes"};
     const json_t *process = json_object_get(part, "process");
     const json_int_t number = 1 + rs_json_integer_of(report, "programs");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
@@ -299,14 +300,15 @@ json_t *rs_run_report_gather(const char *folder, char **program, const char *pol
     for (char **word = program; *word != NULL; word++)
         json_array_append_new(words, rs_json_string(*word));
     json_t *report = json_pack(
-        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:i, s:i, s:f, s:i, s:i}, "
+        "{s:s, s:o, s:s, s:I, s:f, s:i, s:i, s:[], s:[], s:{s:i, s:i, s:i, s:i, s:f, s:i, s:i, "
+        "s:i, s:i}, "
         "s:[], s:[], s:[], s:i, s:i, s:i, s:i, s:i, s:i, s:I}",
         "restride", RESTRIDE_VERSION_STRING, "program", words, "policy", policy, "tile",
         (json_int_t)tile, "seconds", result->seconds, "exit_status", result->exit_status, "signal",
         result->signal, "devices", "kernels", "marshal", "count", 0, "bytes", 0, "timed", 0,
-        "timed_bytes", 0, "seconds", 0.0, "parts", 0, "part_bytes", 0, "notes", "timeline",
-        "known_processes", "processes", 0, "programs", 0, "unfinished", 0, "running", 0,
-        "uncounted", 0, "signalled", 0, "ended_by_signal",
+        "timed_bytes", 0, "seconds", 0.0, "parts", 0, "part_bytes", 0, "from_birth", 0,
+        "from_birth_bytes", 0, "notes", "timeline", "known_processes", "processes", 0, "programs",
+        0, "unfinished", 0, "running", 0, "uncounted", 0, "signalled", 0, "ended_by_signal",
         (json_int_t)(result->signal != 0 ? result->process : -1));
     struct dirent **entries = NULL;
     const int count =

@@ -15,7 +15,7 @@
  * seconds, exit_status, signal, devices[], kernels[] {name, label, program, process, part, source,
  * launches, transformed_launches, timed_launches, timed_transformed_launches, seconds,
  * transformed_seconds, policy, arguments[]}, marshal {count, bytes, timed, timed_bytes, seconds,
- * parts, part_bytes}, timeline[], notes[], processes, programs,
+ * parts, part_bytes, from_birth, from_birth_bytes}, timeline[], notes[], processes, programs,
  * unfinished, running, uncounted, with --verify verified {launches, different, unsteady, left_out},
  * and once they are added causes[]. A process that became another program (exec) has a part of
  * each, and counts as so many `programs`; `part` is the number of such a part in the report. The

@@ -97,6 +97,19 @@ static void print_counts(const rs_run_counts *counts, FILE *stream)
     fprintf(stream, ", %zu kept", arguments[RS_KEPT]);
 }
 
+/* ", 2 arrays from birth (5.6 MB)": those that took none. */
+static void print_births(const json_t *marshal, FILE *stream)
+{
+    const json_int_t births = rs_json_integer_of(marshal, "from_birth");
+    rs_text amount = RS_TEXT_EMPTY;
+    if (births == 0)
+        return;
+    rs_page_bytes(&amount, rs_json_number_of(marshal, "from_birth_bytes"));
+    fprintf(stream, ", %lld array%s from birth (%s)", (long long)births, births == 1 ? "" : "s",
+            amount.data != NULL ? amount.data : "");
+    rs_text_free(&amount);
+}
+
 /* "; 10 launches, 3 conversions of 8.4 MB in all". */
 static void print_commands(const rs_run_counts *counts, const json_t *marshal, FILE *stream)
 {
@@ -108,6 +121,7 @@ static void print_commands(const rs_run_counts *counts, const json_t *marshal, F
     if (conversions > 0 && amount.data != NULL)
         fprintf(stream, " of %s in all", amount.data);
     rs_text_free(&amount);
+    print_births(marshal, stream);
 }
 
 /* Ends the line; where nothing was transformed, with the reasons. */

@@ -120,6 +120,11 @@ void renew_world_buffer(int number)
     world->buffers[number] = (bytes){0};
 }
 
+void blank_world_buffer(int number)
+{
+    world->buffers[number].layout = ANY_LAYOUT;
+}
+
 rs_stream world_stream(bool out_of_order)
 {
     if (world->stream_count == MOST_STREAMS)
@@ -207,6 +212,8 @@ static void begin_command(command *what)
         return;
     if (on->is_changing || (what->kind != USE && on->users > 0))
         note_mistake("a command ran beside a conversion");
+    if (what->kind != REPLACE && on->layout == ANY_LAYOUT)
+        on->layout = what->from;
     if (what->kind != REPLACE && on->layout != what->from)
         note_mistake("a command found its buffer in another layout");
     if (what->kind == USE)

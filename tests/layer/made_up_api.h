@@ -9,7 +9,7 @@
 
 #include "layer/core/coherence.h"
 
-enum { WORLDS = 2, BUFFERS = 3, LAYOUTS = 3, DEVICES = 2 };
+enum { WORLDS = 2, BUFFERS = 3, LAYOUTS = 3, DEVICES = 2, ANY_LAYOUT = -1 };
 
 typedef enum {
     USE,     /* of a buffer in layout `from` */
@@ -32,6 +32,9 @@ void begin_world(unsigned long long seed);
  * before, whose commands must be over. */
 rs_allocation world_buffer(int number);
 void renew_world_buffer(int number);
+
+/* Its bytes mean nothing: the first command that uses them says in which layout they are. */
+void blank_world_buffer(int number);
 rs_stream world_stream(bool out_of_order);
 
 /* Appends a command of the program; its event, which need not be released. */

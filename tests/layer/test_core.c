@@ -10,6 +10,7 @@
 #include "layer/core/choice.h"
 #include "layer/core/restore.h"
 #include "made_up_api.h"
+#include "states_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,10 @@ static rs_buffer *open_buffer(int number)
     buffer->size = 64;
     rs_map_set(&program->layer.buffers, buffer->handle, buffer);
     program->layer.generation++;
+    if (pick(2) == 0) { /* nobody knows what its memory comes with */
+        blank_world_buffer(number);
+        rs_buffer_set_blank(buffer);
+    }
     return buffer;
 }
 
@@ -297,8 +302,9 @@ static void launch_kernel(void)
     rs_layer_unlock(&program->layer);
 }
 
-/* The program itself orders a command that writes after all others. */
-static void replace_original(rs_queue *queue, int number)
+/* The program itself orders a command that writes after all others: all bytes, in its own layout or
+ * the same one everywhere. */
+static void replace(rs_queue *queue, int number, bool is_fill)
 {
     rs_command command;
     rs_buffer *buffer = program->buffers[number];
@@ -308,12 +314,27 @@ static void replace_original(rs_queue *queue, int number)
     rs_command_begin(&command, &program->layer, queue->handle, 0, NULL);
     rs_command_touch(&command, buffer);
     if (command.error == 0) {
-        enqueue_command(command.handle, REPLACE, number, 0, 0, command.wait_count,
-                        command.wait_list);
-        rs_buffer_set_layout(buffer, NULL);
-        check_step(number, before, RS_REPLACED_ORIGINAL, refusals);
+        enqueue_command(command.handle, REPLACE, number, 0, is_fill ? ANY_LAYOUT : 0,
+                        command.wait_count, command.wait_list);
+        if (is_fill)
+            rs_buffer_set_blank(buffer);
+        else
+            rs_buffer_set_layout(buffer, NULL);
+        check_step(number, before, is_fill ? RS_USE_OPAQUE : RS_REPLACED_ORIGINAL, refusals);
     }
     rs_command_end(&command);
+    run_all();
+}
+
+/* A command that no buffer is told of. There are none while one is converted. */
+static void use_unseen(rs_queue *queue, int number)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        if (program->buffers[i]->layout != NULL || program->buffers[i]->is_lost)
+            return;
+    run_all();
+    program->layer.unseen++;
+    enqueue_command(queue->handle, USE, number, 0, 0, 0, NULL);
     run_all();
 }
 
@@ -414,12 +435,12 @@ static void do_something(void)
 {
     rs_queue **queue = &program->queues[pick(QUEUES)];
     const int number = (int)pick(BUFFERS);
-    switch (pick(16)) {
+    switch (pick(18)) {
     case 0:
         read_and_wait(*queue, number);
         break;
     case 1:
-        replace_original(*queue, number);
+        replace(*queue, number, false);
         break;
     case 2:
         copy_layout(*queue, number, (int)pick(BUFFERS));
@@ -459,6 +480,12 @@ static void do_something(void)
     case 12:
     case 13:
         use_converted(*queue, number);
+        break;
+    case 14:
+        replace(*queue, number, true);
+        break;
+    case 15:
+        use_unseen(*queue, number);
         break;
     default:
         launch_kernel();
@@ -540,29 +567,6 @@ static bool run_beside(unsigned long long seed)
     return is_right;
 }
 
-/* ---- the table ---- */
-
-static void print_table(void)
-{
-    printf("| event |");
-    for (int state = 0; state < RS_BUFFER_STATES; state++)
-        printf(" %s |", rs_buffer_state_name((rs_buffer_state)state));
-    printf("\n|---|---|---|---|---|---|\n");
-    for (int event = 0; event < RS_BUFFER_EVENTS; event++) {
-        printf("| %s |", rs_buffer_event_name((rs_buffer_event)event));
-        for (int state = 0; state < RS_BUFFER_STATES; state++) {
-            const rs_buffer_step step =
-                rs_buffer_next((rs_buffer_state)state, (rs_buffer_event)event);
-            const char *action = rs_buffer_action_name(step.action);
-            printf(" %s", action[0] != '\0' ? action : "go on");
-            if ((int)step.next != state)
-                printf(" → %s", rs_buffer_state_name(step.next));
-            printf(" |");
-        }
-        printf("\n");
-    }
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--table") == 0) {
@@ -575,6 +579,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < WORLDS; i++) {
         rs_layer_init_locks(&programs[i].layer);
         programs[i].layer.generation = 1;
+        programs[i].layer.unseen = 1;
     }
     for (unsigned long long i = 0; i < sequences; i++)
         if (!(i % BESIDE == 0 ? run_beside(first + i) : run_sequence(first + i)))

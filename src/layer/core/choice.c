@@ -172,6 +172,15 @@ static double elapsed_seconds(const rs_kernel *kernel) RS_LOCKED
     return kernel->layer->elapsed;
 }
 
+/* Conversions before a launch in another layout, as parts of one there and one back: a blank array
+ * takes only the one back. */
+static double ways_to_convert(const rs_buffer *buffer)
+{
+    if (rs_buffer_is_blank(buffer))
+        return 0.5;
+    return buffer->layout != NULL ? 2 : 1;
+}
+
 /* The conversions that either form needs, and how long the layout has been wanted. */
 static rs_policy_launch describe_launch(const rs_choice *choice, rs_device device) RS_LOCKED
 {
@@ -195,7 +204,7 @@ static rs_policy_launch describe_launch(const rs_choice *choice, rs_device devic
         if (buffer->layout != NULL)
             described.inverse_seconds += seconds;
         if (!in_layout(buffer, &kernel->targets[i])) {
-            const double times = buffer->layout != NULL ? 2 : 1;
+            const double times = ways_to_convert(buffer);
             described.forward_seconds += times * seconds;
             described.forward_predicted +=
                 times * rs_knowledge_conversion_seconds(kernel->layer, device, buffer->size, fast);

@@ -236,6 +236,7 @@ void rs_buffer_changed(rs_buffer *buffer, rs_queue *queue, rs_event event)
         rs_api_event_release(buffer->ready);
     buffer->ready = event;
     buffer->ready_queue = queue;
+    buffer->blank = 0;
     clear_users(&buffer->users);
 }
 
@@ -271,6 +272,13 @@ void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout)
         buffer->reserved = (rs_workspace){NULL, NULL};
     }
     buffer->layout = layout;
+}
+
+/* What repeats launches must not go on: the next use ends the state. */
+void rs_buffer_set_blank(rs_buffer *buffer)
+{
+    buffer->context->layer->generation++;
+    buffer->blank = buffer->context->layer->unseen;
 }
 
 static rs_buffer_action step_of(const rs_buffer *buffer, rs_buffer_event event)
@@ -414,6 +422,7 @@ void rs_command_touch(rs_command *command, rs_buffer *buffer)
 {
     if (!is_followed(command, buffer))
         return;
+    buffer->blank = 0;
     if (step_of(buffer, RS_USE_OPAQUE) == RS_DO_REFUSE)
         command->error = rs_api_lost;
     else
@@ -431,6 +440,17 @@ static int convert(rs_command *command, rs_buffer *buffer, const rs_device_layou
                                : enqueue_conversion(command, buffer, layout, RS_FORWARD);
 }
 
+/* What a use asks of the table. Where the order means nothing the bytes are in any layout. */
+static rs_buffer_event event_of_use(const rs_buffer *buffer, const rs_device_layout *layout)
+{
+    const bool is_there = same_layout(buffer->layout, layout);
+    if (rs_buffer_is_blank(buffer) && !is_there)
+        return layout == NULL ? RS_REPLACED_ORIGINAL : RS_REPLACED_CONVERTED;
+    if (layout == NULL)
+        return RS_USE_ORIGINAL;
+    return is_there ? RS_USE_SAME : RS_USE_OTHER;
+}
+
 void rs_command_use(rs_command *command, rs_buffer *buffer, const rs_device_layout *layout)
 {
     if (!is_followed(command, buffer))
@@ -439,12 +459,14 @@ void rs_command_use(rs_command *command, rs_buffer *buffer, const rs_device_layo
         rs_buffer_end_run(buffer);
     if (!same_layout(buffer->layout, layout))
         rs_buffer_look_for_failure(buffer);
-    const rs_buffer_event event = layout == NULL                        ? RS_USE_ORIGINAL
-                                  : same_layout(buffer->layout, layout) ? RS_USE_SAME
-                                                                        : RS_USE_OTHER;
-    const rs_buffer_action action = step_of(buffer, event);
+    const rs_buffer_action action = step_of(buffer, event_of_use(buffer, layout));
+    buffer->blank = 0;
     if (action == RS_DO_REFUSE)
         command->error = rs_api_lost;
+    if (action == RS_DO_SET_LAYOUT) {
+        rs_timing_count_blank(command->layer, buffer->size);
+        rs_buffer_set_layout(buffer, layout);
+    }
     if (action == RS_DO_RESTORE || action == RS_DO_RESTORE_CONVERT)
         command->error = restore(command, buffer);
     if (command->error == 0 && (action == RS_DO_CONVERT || action == RS_DO_RESTORE_CONVERT))

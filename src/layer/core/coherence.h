@@ -18,6 +18,17 @@
  * there; and every later command on another queue waits for the conversion's event. On one in-order
  * queue, the common case, nothing is added.
  *
+ * Blank arrays. An array is blank while the order of its bytes means nothing, in two cases: none of
+ * them was written or read since its allocation, or all are one byte and nothing was done since. A
+ * use of a blank array in any layout needs no conversion: the array is declared to be in that
+ * layout, and is blank no longer. This is sound. Of one byte, all orders are the same. Fresh memory
+ * has some content that the API leaves undefined, and nobody has looked at it. A conversion would
+ * only choose an order of it, so that a program behaves as if its memory had come with these very
+ * bytes in another order: each result is one that a plain run may have. From that first use on the
+ * array is like all others, so what was read once does not change. No byte comes from elsewhere,
+ * and memory that comes with zeros has zeros. Every command that may use a buffer says so here, or
+ * counts as unseen (rs_layer.unseen) and ends the state of all.
+ *
  * What may fail. Before a buffer is converted it has all memory that the conversion back takes, so
  * that this fails by the driver alone. A conversion that fails before its first command
  * leaves the buffer as it was: a launch then takes the program's own kernel. One that fails midway
@@ -78,6 +89,14 @@ void rs_buffer_unreserve(rs_buffer *buffer) RS_LOCKED;
 /* The buffer's bytes have been replaced by others: of a layout that is reserved, or, with NULL,
  * in the program's own layout. */
 void rs_buffer_set_layout(rs_buffer *buffer, const rs_device_layout *layout) RS_LOCKED;
+
+/* The order of the buffer's bytes means nothing, from now until its next use. */
+void rs_buffer_set_blank(rs_buffer *buffer) RS_LOCKED;
+
+static inline bool rs_buffer_is_blank(const rs_buffer *buffer)
+{
+    return buffer->blank == buffer->context->layer->unseen;
+}
 
 /* Notes a use that leaves the bytes' layout alone: the command replaces all of them, or reads none.
  */

@@ -384,13 +384,14 @@ json_t *rs_report_describe(rs_layer *layer, bool at_end)
                              (json_int_t)layer->verified.left_out);
     return json_pack(
         "{s:o*, s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
-        "s:I}, s:O?, s:o}",
+        "s:I, s:I, s:I}, s:O?, s:o}",
         "verified", verified, "process", (json_int_t)process, "process_start", (json_int_t)start,
         "at_end", (int)at_end, "counted_seconds", rs_layer_clock() - layer->loaded_at, "policy",
         rs_policy_name(layer->settings.policy), "tile", (json_int_t)layer->settings.tile, "devices",
         layer->report.devices, "kernels", kernels, "marshal", "count", (json_int_t)sums.count,
         "bytes", (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",
         (json_int_t)sums.timed_bytes, "seconds", sums.seconds, "parts", (json_int_t)sums.part_count,
-        "part_bytes", (json_int_t)sums.part_bytes, "notes", layer->report.notes, "timeline",
+        "part_bytes", (json_int_t)sums.part_bytes, "from_birth", (json_int_t)sums.blank_count,
+        "from_birth_bytes", (json_int_t)sums.blank_bytes, "notes", layer->report.notes, "timeline",
         at_end ? rs_timing_line(layer) : json_array());
 }

@@ -21,6 +21,7 @@ void rs_layer_init(rs_layer *layer)
     rs_layer_read_settings(layer);
     layer->loaded_at = rs_layer_clock();
     layer->generation = 1;
+    layer->unseen = 1;
     layer->process = getpid();
 }
 

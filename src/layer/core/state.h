@@ -97,7 +97,9 @@ typedef struct {
     const rs_device_layout *layout; /* NULL: the program's own layout */
     rs_workspace workspace;         /* back from there */
     rs_workspace reserved;          /* to the layout that the launch at hand wants */
-    bool is_lost;          /* a conversion failed midway: no command can have its bytes any more */
+    bool is_lost; /* a conversion failed midway: no command can have its bytes any more */
+    /* While this is rs_layer.unseen the order of its bytes means nothing: see coherence.h. */
+    unsigned long long blank;
     rs_event ready;        /* the last conversion; commands on other queues wait for it */
     rs_queue *ready_queue; /* in-order queue of that conversion, or NULL */
     rs_users users;
@@ -236,7 +238,8 @@ typedef struct {
     size_t bytes;
     size_t timed_count, timed_bytes; /* of them, those whose times are in the seconds */
     double seconds;
-    size_t part_count, part_bytes; /* of parts.h; not in the sums above */
+    size_t part_count, part_bytes;   /* of parts.h; not in the sums above */
+    size_t blank_count, blank_bytes; /* of blank arrays, which took no conversion */
 } rs_conversion_sums;
 
 /*
@@ -257,7 +260,8 @@ struct rs_layer {
      * layout, last conversion or users change other than by a new user, and when a kernel begins to
      * want a buffer in another layout: what was found of buffers before may be wrong then. */
     unsigned long long generation;
-    double loaded_at;       /* rs_layer_clock() */
+    unsigned long long unseen; /* from 1: commands of which no buffer was told */
+    double loaded_at;          /* rs_layer_clock() */
     pid_t process;          /* whose records these are; a child that it forks has copies, and is */
     bool is_forked;         /* one since: what is learned there is not saved */
     double waited;          /* seconds, for builds, for times, and for each kernel's first time */

@@ -177,6 +177,12 @@ void rs_timing_count_part(rs_layer *layer, size_t bytes)
     layer->timing.conversions.part_bytes += bytes;
 }
 
+void rs_timing_count_blank(rs_layer *layer, size_t bytes)
+{
+    layer->timing.conversions.blank_count++;
+    layer->timing.conversions.blank_bytes += bytes;
+}
+
 rs_conversion_sums rs_timing_conversions(rs_layer *layer)
 {
     return layer->timing.conversions;

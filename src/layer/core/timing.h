@@ -50,6 +50,7 @@ bool rs_timing_holds(rs_layer *layer, rs_event event) RS_LOCKED;
 rs_event rs_timing_open_launch(rs_layer *layer, const rs_known_kernel *known) RS_LOCKED;
 
 void rs_timing_count_part(rs_layer *layer, size_t bytes) RS_LOCKED;
+void rs_timing_count_blank(rs_layer *layer, size_t bytes) RS_LOCKED;
 
 rs_conversion_sums rs_timing_conversions(rs_layer *layer) RS_LOCKED;
 

@@ -311,6 +311,7 @@ static rs_word launch_frozen(const launching *l)
 static rs_word launch_unordered(const launching *l, const rs_cuda_queue *queue,
                                 const rs_cuda_kernel_record *kernel) RS_LOCKED
 {
+    rs_the_layer()->unseen++;
     const rs_word result = rs_entry_call(l->entry, l->words);
     if ((rs_cuda_result)result == RS_CUDA_SUCCESS && !queue->is_capturing)
         count_launch(kernel);

@@ -92,6 +92,7 @@ static rs_cuda_buffer *take_out(uintptr_t address) RS_LOCKED
     if (buffer == NULL)
         return NULL;
     remove_place(buffer);
+    buffer->core.blank = 0; /* it may come back */
     buffer->core.context->buffer_count--;
     rs_the_layer()->generation++;
     return buffer;
@@ -129,10 +130,12 @@ static void new_buffer(uintptr_t address, size_t size, const char *kept) RS_LOCK
                                .context = context,
                                .size = size,
                                .kept_reason = kept};
-    if (add_buffer(buffer))
-        context->buffer_count++;
-    else
+    if (!add_buffer(buffer)) {
         free(buffer);
+        return;
+    }
+    context->buffer_count++;
+    rs_buffer_set_blank(&buffer->core);
 }
 
 static rs_word allocate(const rs_entry *entry, const rs_word *w, const char *kept)
@@ -239,11 +242,15 @@ static rs_word follow(const rs_entry *entry, rs_word *w, bool is_fill)
     rs_layer_lock(layer);
     const rs_word stream = entry->kind->stream >= 0 ? w[entry->kind->stream] : 0;
     rs_cuda_queue *queue = rs_cuda_queue_of(stream, entry->is_per_thread);
-    if (!rs_cuda_follows(queue))
-        return rs_cuda_pass(entry, w);
     for (int i = 0; count < MOST_POINTERS && entry->kind->pointers >> i != 0; i++)
         if ((entry->kind->pointers >> i & 1) != 0)
             buffers[count++] = rs_cuda_buffer_at(w[i]);
+    if (!rs_cuda_follows(queue)) {
+        for (size_t i = 0; i < count; i++)
+            if (buffers[i] != NULL)
+                buffers[i]->core.blank = 0;
+        return rs_cuda_pass(entry, w);
+    }
     const bool replaces = replaces_all(entry, w, buffers[0], buffers[1]);
     rs_command_start(&command, layer, &queue->core, queue, 0, NULL);
     for (size_t i = 0; i < count; i++) {
@@ -258,8 +265,12 @@ static rs_word follow(const rs_entry *entry, rs_word *w, bool is_fill)
     const rs_word result =
         is_locked ? (command.error != 0 ? (rs_word)command.error : rs_entry_call(entry, w))
                   : rs_cuda_call_with(entry, w, &command, buffers, count);
-    if (replaces && !is_fill && (rs_cuda_result)result == RS_CUDA_SUCCESS)
-        rs_buffer_set_layout(&buffers[0]->core, NULL);
+    if (replaces && (rs_cuda_result)result == RS_CUDA_SUCCESS) {
+        if (is_fill)
+            rs_buffer_set_blank(&buffers[0]->core);
+        else
+            rs_buffer_set_layout(&buffers[0]->core, NULL);
+    }
     rs_command_end(&command);
     return result;
 }

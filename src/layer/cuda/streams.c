@@ -253,8 +253,10 @@ rs_word rs_follow_use_everything(const rs_entry *entry, rs_word *w)
         return rs_entry_call(entry, w);
     rs_layer_lock(layer);
     rs_cuda_queue *queue = rs_cuda_queue_of(stream_of(entry, w), entry->is_per_thread);
-    if (!rs_cuda_follows(queue))
+    if (!rs_cuda_follows(queue)) {
+        layer->unseen++;
         return rs_cuda_pass(entry, w);
+    }
     rs_command command;
     rs_command_start(&command, layer, &queue->core, queue, 0, NULL);
     rs_cuda_use_all(&command);
@@ -284,6 +286,7 @@ rs_word rs_follow_restore_everything(const rs_entry *entry, rs_word *w)
         rs_cuda_apply_waits(&command);
         rs_command_finish(&command);
     }
+    layer->unseen++;
     const rs_word result = rs_entry_call(entry, w);
     layer->holds--;
     rs_layer_unlock(layer);

@@ -24,6 +24,7 @@
 #define PAIRS                                                                                      \
     KERNEL_OF_FORMS("pairs", "full", "full", 2, "true", "2.0",                                     \
                     GROUPED(0, "a", "particle *", 2, 2, "i/64 i%2 f i/2%32", PARTICLE))
+#define BIRTH KERNEL("birth", 2, "true", "3.0", OF_PARTICLE(0, "a", 2))
 #define OPEN KERNEL("open_ended", 2, "false", "3.0", OF_PARTICLE(0, "a", 2))
 
-NOTE(MOVE "," MIX "," FOLD "," INSIDE "," PAIRS "," OPEN);
+NOTE(MOVE "," MIX "," FOLD "," INSIDE "," PAIRS "," BIRTH "," OPEN);

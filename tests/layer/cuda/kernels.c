@@ -6,6 +6,7 @@
  *   fold(const particle *a, float *sums, int n)           an array of structures and another one
  *   inside(particle *a, packed_pointer p, int n)          a pointer in a structure
  *   pairs(particle *a, int n)                             each pair by itself, in tiles of pairs
+ *   birth(particle *a, int n)                             writes all but one member, reads none
  *   open(particle *a, int n)                              described, but not closed
  *   scale(float *p, int n)                                not described, as the following
  *   reach(char **table, int n)                            by an address in memory
@@ -220,6 +221,31 @@ void pairs_full_large(unsigned threads, void **values)
 {
     pairs_second(threads, values);
 }
+
+ONCE void do_birth(unsigned threads, void **values, array a)
+{
+    for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++) {
+        MEMBER(a, particle, i, x) = (float)i;
+        MEMBER(a, particle, i, y) = (float)i + 1;
+        MEMBER(a, particle, i, id) = 3 * (int)i;
+        for (size_t k = 0; k < 4; k++)
+            *(float *)place(a, sizeof(particle), i, offsetof(particle, w) + k * sizeof(float),
+                            sizeof(float)) = (float)(i + k + 2);
+    }
+}
+
+SIZES(birth, P, I);
+void birth(unsigned threads, void **values)
+{
+    do_birth(threads, values, array_of(values, 0, -1));
+}
+#define BIRTH(name, form, ...)                                                                     \
+    SECOND(name, form, __VA_ARGS__);                                                               \
+    void name##_##form(unsigned threads, void **values)                                            \
+    {                                                                                              \
+        do_birth(threads, values, second_of(values, 0, 2, #form));                                 \
+    }
+ALL_FORMS(BIRTH, birth, P, I, E)
 
 SIZES(open_ended, P, I);
 void open_ended(unsigned threads, void **values)

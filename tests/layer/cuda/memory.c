@@ -26,12 +26,21 @@ static allocation *find_allocation(uintptr_t address)
     return NULL;
 }
 
+/* MADE_UP_PATTERN: the words of new memory are numbers from 0 on. Else all bytes are the same. */
+static void number_words(unsigned char *bytes, size_t size)
+{
+    for (uint32_t i = 0; i < size / sizeof i; i++)
+        memcpy(bytes + i * sizeof i, &i, sizeof i);
+}
+
 static result allocate(uintptr_t *address, size_t bytes, bool is_pooled)
 {
     allocation *made = malloc(sizeof *made);
     if (bytes == 0 || posix_memalign((void **)&made->bytes, 256, bytes + 2 * GUARD_BYTES) != 0)
         return OUT_OF_MEMORY;
     memset(made->bytes, GUARD, bytes + 2 * GUARD_BYTES);
+    if (getenv("MADE_UP_PATTERN") != NULL)
+        number_words(made->bytes + GUARD_BYTES, bytes);
     made->size = bytes;
     made->is_pooled = is_pooled;
     made->next = allocations;

@@ -7,7 +7,8 @@
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "u" calls a function that is not known, "r" gives one of two
- * holds of the context back first, "j" links at run time, "i" launches on a piece of an allocation.
+ * holds of the context back first, "j" links at run time, "i" launches on a piece of an allocation,
+ * "b" on a new array.
  */
 #include "sequence.h"
 
@@ -86,6 +87,7 @@ int main(int argc, char **argv)
     says = strchr(flags, 's') != NULL;
     by_thread = strchr(flags, 'p') != NULL;
     calls_unknown = strchr(flags, 'u') != NULL;
+    knows_new_memory = strstr(argv[1], ".cubin") == NULL;
     find_functions(by_thread);
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
@@ -103,6 +105,8 @@ int main(int argc, char **argv)
         launch_on_piece();
         printf("%016llx %lu\n", (unsigned long long)sum, launches);
     }
+    if (strchr(flags, 'b') != NULL)
+        puts(check_birth(module));
     if (strchr(flags, 'r') != NULL) { /* the context goes on */
         CHECK(cuDevicePrimaryCtxRetain(&context, 0));
         CHECK(cuDevicePrimaryCtxRelease(0));

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool by_thread, calls_unknown;
+bool by_thread, calls_unknown, knows_new_memory;
 static _Thread_local bool is_captured;
 _Thread_local unsigned long launches;
 
@@ -154,6 +154,26 @@ static void upload(array *a, int stream, size_t first, size_t count)
     note(a, stream, true);
 }
 
+static void clear(array *a, int stream)
+{
+    order(a, stream, true);
+    CHECK(cu.cuMemsetD8Async(a->address, (unsigned char)(below(2) * below(256)), bytes_of(a),
+                             streams[stream]));
+    note(a, stream, true);
+}
+
+/* What a new array begins with: content, one byte, or what its memory comes with. */
+static void begin(array *a, int stream)
+{
+    const unsigned way = below(4);
+    if (way == 0)
+        clear(a, stream);
+    else if (way == 1 && knows_new_memory)
+        note(a, stream, true);
+    else
+        upload(a, stream, 0, a->count);
+}
+
 static void make(void)
 {
     for (int i = 0; i < MOST_ARRAYS; i++) {
@@ -171,14 +191,14 @@ static void make(void)
             CHECK(cu.cuMemAlloc_v2(&a->address, bytes));
         else
             CHECK(cu.cuMemAllocAsync(&a->address, bytes, streams[stream]));
-        upload(a, stream, 0, a->count);
+        begin(a, stream);
         if (has_part) {
             arrays[i + 1] = (array){.type = a->type,
                                     .count = a->count,
                                     .address = a->address + bytes_of(a),
                                     .is_part = true};
             order(a, stream, false);
-            upload(&arrays[i + 1], stream, 0, a->count);
+            begin(&arrays[i + 1], stream);
         }
         return;
     }
@@ -436,15 +456,11 @@ static void upload_some(int stream)
         upload(a, stream, a->count / 2, 1);
 }
 
-static void clear(int stream)
+static void clear_some(int stream)
 {
     array *a = pick(TYPES);
-    if (a == NULL)
-        return;
-    order(a, stream, true);
-    CHECK(cu.cuMemsetD8Async(a->address, (unsigned char)(below(2) * below(256)), bytes_of(a),
-                             streams[stream]));
-    note(a, stream, true);
+    if (a != NULL)
+        clear(a, stream);
 }
 
 static void read_some(int stream)
@@ -522,7 +538,7 @@ static void do_something(void)
         void (*function)(int stream);
         unsigned weight;
     } things[] = {{make_some, 2},     {end_some, 1},     {read_some, 3},      {upload_some, 2},
-                  {copy, 1},          {clear, 1},        {launch_unknown, 1}, {launch_reach, 1},
+                  {copy, 1},          {clear_some, 1},   {launch_unknown, 1}, {launch_reach, 1},
                   {launch_inside, 1}, {launch_pairs, 1}, {launch_mix, 3},     {launch_fold, 2},
                   {run_some, 1},      {do_rarely, 1},    {move_some, 4},      {repeat, 1},
                   {retype, 1}};

@@ -4,8 +4,9 @@
 
 #include "calls.h"
 
-extern bool by_thread;     /* stream 0 is the thread's */
-extern bool calls_unknown; /* a function that nobody knows */
+extern bool by_thread;        /* stream 0 is the thread's */
+extern bool calls_unknown;    /* a function that nobody knows */
+extern bool knows_new_memory; /* the device gives all of it the same bytes */
 
 extern _Thread_local uint64_t sum;           /* of all bytes that were read back */
 extern _Thread_local unsigned long launches; /* without those that were recorded */
@@ -16,5 +17,8 @@ void run_program(unsigned long seed);
 
 /* A launch on a piece of an allocation, as allocators hand them out. */
 void launch_on_piece(void);
+
+/* A kernel fills most of a new array (birth.c). What is wrong with it then, or "right". */
+const char *check_birth(void *module);
 
 #endif

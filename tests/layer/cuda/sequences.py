@@ -63,7 +63,9 @@ def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, 
     if bool(stays) != ("u" in flags or "r" in flags):
         complain(f"{what}: notes: {report['notes']}")
     print(f"{what}: {launched} launches, {sum(k['transformed_launches'] for k in report['kernels'])} transformed, "
-          f"{report['marshal']['count']} conversions")
+          f"{report['marshal']['count']} conversions, {report['marshal']['from_birth']} arrays from birth")
+    if policy == "asta" and "u" not in flags and "r" not in flags and number >= 40 and not report["marshal"]["from_birth"]:
+        complain(f"{what}: no array was in its layout from birth")
     return report
 
 
@@ -114,6 +116,18 @@ def check_decisions():
             complain(f"decided {number} times: {reason}")
 
 
+def check_birth():
+    """A kernel that fills a new array finds it in its layout: no conversion there, two back and one there again."""
+    for policy, birth in (("off", 0), ("asta", 1)):
+        said, report = followed([kernels, "1", "0", "b"], policy, MADE_UP_PATTERN="1")
+        marshal = report["marshal"]
+        counts = (marshal["from_birth"], marshal["from_birth_bytes"], marshal["count"])
+        if not said.startswith("right\n") or counts != (birth, birth * 101 * 32, birth * 3):
+            complain(f"a new array, policy {policy}: {said} {marshal}")
+    if report["kernels"][0]["transformed_launches"] != 2:
+        complain(f"a new array: {report['kernels'][0]}")
+
+
 def check_verification():
     """Each transformed launch is compared; a second form that is wrong is found and named, and the program's results are its own
     all the same."""
@@ -141,6 +155,7 @@ check(600001, count // 4, wants=every, MADE_UP_SEED="99")
 check(700001, max(count // 8, 800), "u")  # rare calls: fewer programs never change bytes
 check(710001, count // 40, "t", wants={"move"})  # 16 threads, most of which wait for conversions to be built
 check(720001, count // 40, "tp", wants={"move"})
+check_birth()
 check_decisions()
 check_verification()
 check(900001, count // 8, policy="off")
