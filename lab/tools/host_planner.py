@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""host_planner.py [--build BUILD] [--count N] [--sampled N] [--seed N] [--seconds S] [-- WRAP...]
+"""host_planner.py [--build BUILD] [--count N] [--sampled N] [--seed N] [--seconds S] [--calibrate N] [-- WRAP...]
 
 How well the planner foretells times on this host: --count random matrices and tensors of 4 to 128 MB. The expected time is the
 plan's estimate, in copies of the array, times a copy in the same run; a line says how many are within 25 % of what was measured.
 Then --sampled of them are tuned: how much slower the planner's choice is than the best of all plans that `restride tune` tries.
-WRAP is put in front of each command. Wisdom is not used.
+WRAP is put in front of each command. Wisdom is not used; with --calibrate, that of `restride tune --calibrate` is, which runs
+before the first problem, before every Nth after it, and before the plans that are tuned.
 """
 import argparse
 import json
@@ -48,11 +49,20 @@ def ask(options, verb, case, wisdom):
     return json.loads(run.stdout)["results"][0]
 
 
-def foretell(options, cases):
+def calibrate(options, wisdom):
+    command = options.wrap + [f"{options.build}/bin/restride", "tune", "--calibrate"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=dict(os.environ, RESTRIDE_WISDOM=wisdom))
+    time.sleep(0.5)
+
+
+def foretell(options, cases, folder):
     """Expected by measured time of each problem."""
     verb = {"matrix": ["bench", "transpose", "--repeat", "3"], "tensor": ["bench", "permute", "--repeat", "3"]}
-    for case in cases:
-        result = ask(options, verb, case, "")
+    wisdom = os.path.join(folder, "rates.json") if options.calibrate else ""
+    for number, case in enumerate(cases):
+        if options.calibrate and number % options.calibrate == 0:
+            calibrate(options, wisdom)
+        result = ask(options, verb, case, wisdom)
         passes = result["plan"].get("estimated_passes")
         if passes:
             yield passes * result["ratio"], case, result["ratio"]
@@ -65,11 +75,13 @@ def main():
     parser.add_argument("--sampled", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--calibrate", type=int, default=0)
     parser.add_argument("wrap", nargs="*")
     options = parser.parse_args()
     source = random.Random(options.seed)
     cases = [problem(source) for _ in range(options.count)]
-    told = list(foretell(options, cases))
+    with tempfile.TemporaryDirectory() as folder:
+        told = list(foretell(options, cases, folder))
     for expected, case, ratio in told:
         print(f"expected {expected:.2f} of measured, {ratio:.2f} of a copy: {case}")
     within = sum(1 for expected, _, _ in told if 0.75 <= expected <= 1.25)
@@ -79,8 +91,11 @@ def main():
     verb = {kind: ["tune", "--seconds", str(options.seconds)] for kind in ("matrix", "tensor")}
     slower = []
     with tempfile.TemporaryDirectory() as folder:
+        wisdom = os.path.join(folder, "wisdom.json")
+        if options.calibrate and options.sampled:
+            calibrate(options, wisdom)
         for case in cases[: options.sampled]:
-            result = ask(options, verb, case, os.path.join(folder, "wisdom.json"))
+            result = ask(options, verb, case, wisdom)
             slower.append(result["gain"])
             print(f"{result['gain']:.2f} times the best of {result['tried']}: {case}, {result['best']['plan']}", flush=True)
     if slower:
