@@ -59,7 +59,7 @@ COLD_GOAL, COLD_BYTES = 0.60, 400_000_000
 PAPERS_LEAST = 0.75
 RANDOM = {"even": (0.38, 0.18), "any": (0.30, 0.18)}  # median, least
 CURVE = ["24989x18013x4", "31000x9000x4", "12347x17011x8", "5100x2500x4", "512x600x700:2x1x0:4"]
-PERCENTS = [2, 5, 10, 25, 50, 100]
+PERCENTS = [2, 5, 10, 25, 50, 100, 101]  # 101: with room for tables, below 1 % of the arrays here
 UNITS = (1, 2, 4, 4, 4, 8, 8, 12, 16)
 
 

@@ -34,7 +34,8 @@ typedef struct restride_plan restride_plan;
 /* Options of a planner. All zero: it chooses. */
 typedef struct {
     /* The most scratch memory that the plan may take, in bytes. 0: 0.5 % of the array and 4 MiB a
-     * thread. With more, its description says what that gains. */
+     * thread. With more, its description says what that gains: on a device, the bytes of the array
+     * and a MiB let it copy the array there in its new order, and back. */
     size_t scratch_bytes;
     /* The shortest run of bytes worth moving, where it is longer than a cache line. For an array in
      * a mapped file this is a page. */

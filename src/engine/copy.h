@@ -53,4 +53,24 @@ size_t rs_copy_part_bytes(const rs_copy_part *part);
  * none. */
 size_t rs_copy_fastest(const rs_copy_part *part, bool in_target);
 
+/*
+ * Arrays that lie one after the other in both buffers, and keep their order: `count` of `bytes`
+ * bytes, along the slowest axis of both. One of all bytes when there is no such axis, and none when
+ * the task leaves some bytes out.
+ */
+typedef struct {
+    size_t count;
+    size_t bytes;
+} rs_copy_slabs;
+
+rs_copy_slabs rs_copy_slabs_of(const rs_copy_task *task);
+
+/* `changed`, whose `parts` have room for those of a task of several slabs, becomes the task of the
+ * first `count` of them. */
+void rs_copy_take_slabs(rs_copy_task *changed, const rs_copy_task *task, size_t count);
+
+/* What a copy on a device costs whose groups hold `local_bytes`, in passes at the speed of a copy
+ * as it is; infinite where it is not known. */
+double rs_copy_cost(const rs_copy_task *task, size_t local_bytes);
+
 #endif

@@ -108,6 +108,11 @@ typedef enum {
     /* PANELS as the thesis moves its elements (section 4.5), on devices: baselines. */
     RS_TRANSPOSE_PIPT_PANELS,
     RS_TRANSPOSE_PTTWAC_PANELS,
+    /*
+     * On devices: `tile` of `rows` arrays of `cols` bytes at a time are copied into scratch memory
+     * in their new order, which `copy` says for all of them, and back.
+     */
+    RS_TRANSPOSE_COPY_BACK,
     RS_TRANSPOSE_METHOD_COUNT
 } rs_transpose_method;
 
@@ -131,8 +136,8 @@ typedef struct {
     size_t tail;       /* 0 except for JOIN and SPLIT */
     size_t inner_rows; /* of an element of FUSED, whose size is inner_rows x inner_cols x unit */
     size_t inner_cols;
-    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, GROUPS, and SQUARE in
-                    files */
+    size_t tile; /* 0 except for TILES, REVERSE, ROTATE, SHUFFLE_COLUMNS, GROUPS, COPY_BACK, and
+                    SQUARE in files */
     size_t factor;
     size_t shift;
     bool backward;
@@ -148,6 +153,7 @@ typedef struct {
     const rs_piece
         *pieces; /* NULL except for UNZIP, ZIP, REORDER and axes; an engine copies them */
     size_t piece_count;
+    const rs_copy_task *copy; /* NULL except for COPY_BACK; an engine copies it */
 } rs_transpose_task;
 
 /* The leaves of a record as pieces of a row, neighbours of one size together, in their own order.

@@ -15,6 +15,8 @@
 #include "layout/layout.h"
 #include "restride/plan.h"
 #include "transpose/choose.h"
+#include "transpose/copy_back.h"
+#include "transpose/copy_parts.h"
 #include "transpose/factor.h"
 #include "transpose/separate.h"
 #include "transpose/tune.h"
@@ -460,12 +462,39 @@ static restride_status fill(rs_sequence *steps, const void *conversion)
     return convert_forms(steps, &forms->from, &forms->to);
 }
 
+/* Parts that are too many to look at stay with the stages that there are. */
+static restride_status replace_by_copies(restride_plan *plan, const restride_layout *from,
+                                         const restride_layout *to, size_t elem_size,
+                                         const restride_plan_options *options, bool *dropped)
+{
+    rs_arena arena = {.failed = false};
+    rs_copy_task task = {.group_count = 0};
+    *dropped = false;
+    restride_status status = rs_copy_parts(&task, &arena, from, to, elem_size);
+    if (status == RESTRIDE_OK) {
+        rs_layout_count_bytes(from, elem_size, &task.from_bytes);
+        rs_layout_count_bytes(to, elem_size, &task.to_bytes);
+        status = rs_copy_back_replace(plan, &task, options, dropped);
+    } else if (status == RESTRIDE_UNSUPPORTED) {
+        status = RESTRIDE_OK;
+    }
+    rs_arena_free(&arena);
+    return status;
+}
+
 static restride_status add_factored(restride_plan *plan, const restride_layout *from,
                                     const restride_layout *to, size_t elem_size,
                                     const restride_plan_options *options)
 {
     const form_pair forms = {form_of(from, elem_size), form_of(to, elem_size)};
-    return rs_sequence_plan(plan, options, fill, &forms);
+    restride_status status = rs_sequence_plan(plan, options, fill, &forms);
+    if (status != RESTRIDE_OK || options == NULL || options->scratch_bytes == 0)
+        return status;
+    restride_plan_options any = *options;
+    any.method = NULL;
+    bool dropped;
+    status = replace_by_copies(plan, from, to, elem_size, &any, &dropped);
+    return dropped ? rs_sequence_plan(plan, options, fill, &forms) : status;
 }
 
 /* Tiles pass through memory once; where they cannot, stages of transpositions do it. */

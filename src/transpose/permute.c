@@ -2,6 +2,7 @@
 #include "base/arithmetic.h"
 #include "base/text.h"
 #include "restride/transpose.h"
+#include "transpose/copy_back.h"
 #include "transpose/factor.h"
 #include "transpose/tune.h"
 
@@ -87,6 +88,20 @@ static restride_status fill(rs_sequence *steps, const void *conversion)
     return rs_factor_permutation(steps, &whole, p);
 }
 
+/* The method in the options is ignored. */
+static restride_status make_stages(restride_plan *plan, const rs_permutation *p,
+                                   const restride_plan_options *options)
+{
+    bool dropped = false;
+    restride_status status = rs_sequence_plan(plan, options, fill, p);
+    if (status == RESTRIDE_OK && options != NULL) {
+        restride_plan_options any = *options;
+        any.method = NULL;
+        status = rs_copy_back_permute(plan, p, &any, &dropped);
+    }
+    return dropped ? rs_sequence_plan(plan, options, fill, p) : status;
+}
+
 /* `order` has room for all axes. */
 static rs_permutation permutation_of(int rank, const size_t dims[], const int permutation[],
                                      size_t elem_size, size_t order[])
@@ -123,7 +138,7 @@ restride_status restride_plan_permute_with(restride_plan **plan, restride_engine
         return status;
     size_t order[MOST_RANK];
     const rs_permutation p = permutation_of(rank, dims, permutation, elem_size, order);
-    status = rs_sequence_plan(created, options, fill, &p);
+    status = make_stages(created, &p, options);
     if (status != RESTRIDE_OK) {
         restride_plan_destroy(created);
         return status;

@@ -45,6 +45,7 @@ static restride_status remember(restride_plan *plan, const rs_transpose_task *ta
     rs_transpose_task *own = &plan->tasks[plan->stage_count];
     *own = *task;
     own->pieces = NULL;
+    own->copy = NULL;
     if (task->piece_count == 0)
         return RESTRIDE_OK;
     rs_piece *pieces = malloc(task->piece_count * sizeof *pieces);
@@ -215,11 +216,20 @@ static bool add_estimate(json_t *object, const restride_plan *plan)
            json_object_set_new(object, "estimated_passes", json_real(plan->passes)) == 0;
 }
 
+/* Every stage reads and writes every byte once, or twice. */
+static size_t count_accesses(const restride_plan *plan)
+{
+    size_t count = 2 * plan->stage_count;
+    for (size_t i = 0; i < plan->stage_count; i++)
+        count += plan->tasks[i].method == RS_TRANSPOSE_COPY_BACK ? 2 : 0;
+    return count;
+}
+
 static json_t *describe(const restride_plan *plan)
 {
     const rs_engine_operations *operations = plan->engine->operations;
-    size_t moved; /* every stage reads and writes every byte once */
-    if (!rs_size_multiply(plan->bytes, 2 * plan->stage_count, &moved) || moved > INT64_MAX)
+    size_t moved;
+    if (!rs_size_multiply(plan->bytes, count_accesses(plan), &moved) || moved > INT64_MAX)
         moved = INT64_MAX;
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I}", "engine", operations->name, "device",

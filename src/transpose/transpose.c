@@ -2,6 +2,7 @@
 #include "transpose/transpose.h"
 #include "base/arithmetic.h"
 #include "restride/transpose.h"
+#include "transpose/copy_back.h"
 #include "transpose/wisdom.h"
 
 #include <stdio.h>
@@ -102,6 +103,13 @@ static void describe_choice(restride_plan *plan, const rs_stage_choice *choice)
     memcpy(plan->why, choice->why, sizeof plan->why);
 }
 
+static restride_status create_plan(restride_plan **plan, restride_engine *engine,
+                                   const rs_matrices *matrices, size_t bytes)
+{
+    return rs_plan_create(plan, engine, bytes, matrices->batch > 1 ? "b r c" : "r c",
+                          matrices->batch > 1 ? "b c r" : "c r");
+}
+
 /* The tables of all stages and the scratch memory of one may take more than the stages were chosen
  * for. Then they are chosen for less. */
 static restride_status make_stages(restride_plan **plan, restride_engine *engine,
@@ -118,8 +126,7 @@ static restride_status make_stages(restride_plan **plan, restride_engine *engine
         restride_status status = choose(&choice, engine, matrices, &traits, asked);
         bound = round == 0 ? choice.bound : bound;
         if (status == RESTRIDE_OK && *plan == NULL)
-            status = rs_plan_create(plan, engine, bytes, matrices->batch > 1 ? "b r c" : "r c",
-                                    matrices->batch > 1 ? "b c r" : "c r");
+            status = create_plan(plan, engine, matrices, bytes);
         if (status == RESTRIDE_OK)
             status = rs_transpose_add(*plan, &choice, matrices, &traits, asked, NULL, NULL);
         if (status != RESTRIDE_OK && (round == 0 || status != RESTRIDE_UNSUPPORTED))
@@ -141,6 +148,23 @@ static restride_status make_stages(restride_plan **plan, restride_engine *engine
                    "The stages of this transposition do not keep within %zu bytes of scratch "
                    "memory; grant more.",
                    bound);
+}
+
+/* A method of its own on devices, and a rival of all others where scratch memory is granted. */
+static restride_status make_plan(restride_plan **plan, restride_engine *engine,
+                                 const rs_matrices *matrices, size_t bytes,
+                                 const restride_plan_options *options)
+{
+    const size_t counts[] = {matrices->batch, matrices->rows, matrices->cols};
+    static const size_t order[] = {0, 2, 1};
+    const rs_permutation permutation = {3, counts, order, matrices->unit};
+    bool dropped = false;
+    restride_status status = rs_copy_back_is_named(engine, options)
+                                 ? create_plan(plan, engine, matrices, bytes)
+                                 : make_stages(plan, engine, matrices, bytes, options);
+    if (status == RESTRIDE_OK)
+        status = rs_copy_back_permute(*plan, &permutation, options, &dropped);
+    return dropped ? make_stages(plan, engine, matrices, bytes, options) : status;
 }
 
 restride_status rs_matrices_check(const rs_matrices *m, size_t *bytes)
@@ -184,7 +208,7 @@ restride_status restride_plan_transpose_with(restride_plan **plan, restride_engi
                        "The %s engine has no stages that transpose matrices; use the host engine.",
                        engine->operations->name);
     restride_plan *created = NULL;
-    status = make_stages(&created, engine, &matrices, bytes, options);
+    status = make_plan(&created, engine, &matrices, bytes, options);
     if (status != RESTRIDE_OK) {
         restride_plan_destroy(created);
         return status;

@@ -31,7 +31,7 @@ void machine_test_conversions(const test_machine *machine, uint64_t seed, size_t
                               bool reduced);
 
 /* `count` random pairs of layouts and of orders of axes from one buffer to another, and, unless
- * `reduced`, chosen ones: the source stays as it was. */
+ * `reduced`, chosen ones: the source stays as it was. And through scratch memory, in place. */
 void machine_test_copies(const test_machine *machine, uint64_t seed, size_t count, bool reduced);
 
 /*

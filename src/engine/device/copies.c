@@ -152,10 +152,11 @@ restride_status rs_device_copies_create(restride_engine *engine, const rs_copy_t
     return status;
 }
 
-static void enqueue(const device_copy *copy, rs_device_sequence *sequence, rs_device_memory from,
-                    rs_device_memory to)
+static void enqueue(const device_copy *copy, rs_device_sequence *sequence,
+                    const rs_device_place *from, const rs_device_place *to)
 {
     const rs_copy_cut *cut = &copy->cut;
+    const uint64_t places[] = {from->offset / cut->word, to->offset / cut->word};
     const uint64_t lasts[] = {cut->blocks[0], cut->extents[0], cut->blocks[1], cut->extents[1]};
     const uint64_t begins[] = {cut->rows_begin, cut->classes_begin};
     const uint32_t boxes[] = {(uint32_t)cut->axes, (uint32_t)cut->boxes};
@@ -163,22 +164,33 @@ static void enqueue(const device_copy *copy, rs_device_sequence *sequence, rs_de
                                 (uint32_t)cut->by,          (uint32_t)cut->pitch,
                                 (uint32_t)cut->banks.shift, (uint32_t)cut->classes};
     const rs_device_argument arguments[] = {
-        RS_ARGUMENT(from),       RS_ARGUMENT(to),         RS_ARGUMENT(copy->table),
-        RS_ARGUMENT(boxes[0]),   RS_ARGUMENT(boxes[1]),   RS_ARGUMENT(lasts[0]),
-        RS_ARGUMENT(lasts[1]),   RS_ARGUMENT(lasts[2]),   RS_ARGUMENT(lasts[3]),
-        RS_ARGUMENT(numbers[0]), RS_ARGUMENT(numbers[1]), RS_ARGUMENT(numbers[2]),
-        RS_ARGUMENT(numbers[3]), RS_ARGUMENT(numbers[4]), RS_ARGUMENT(numbers[5]),
-        RS_ARGUMENT(begins[0]),  RS_ARGUMENT(begins[1]),  RS_LOCAL_MEMORY(cut->local_bytes)};
+        RS_ARGUMENT(from->memory), RS_ARGUMENT(to->memory),
+        RS_ARGUMENT(places[0]),    RS_ARGUMENT(places[1]),
+        RS_ARGUMENT(copy->table),  RS_ARGUMENT(boxes[0]),
+        RS_ARGUMENT(boxes[1]),     RS_ARGUMENT(lasts[0]),
+        RS_ARGUMENT(lasts[1]),     RS_ARGUMENT(lasts[2]),
+        RS_ARGUMENT(lasts[3]),     RS_ARGUMENT(numbers[0]),
+        RS_ARGUMENT(numbers[1]),   RS_ARGUMENT(numbers[2]),
+        RS_ARGUMENT(numbers[3]),   RS_ARGUMENT(numbers[4]),
+        RS_ARGUMENT(numbers[5]),   RS_ARGUMENT(begins[0]),
+        RS_ARGUMENT(begins[1]),    RS_LOCAL_MEMORY(cut->local_bytes)};
     rs_device_launch(sequence, copy->kernel, arguments, sizeof arguments / sizeof arguments[0],
                      cut->boxes, 1, copy->items);
+}
+
+void rs_device_copies_enqueue_at(const rs_stage *base, rs_device_sequence *sequence,
+                                 rs_device_place from, rs_device_place to)
+{
+    const device_copies *copies = (const device_copies *)base;
+    for (size_t i = 0; i < copies->count; i++)
+        enqueue(&copies->copies[i], sequence, &from, &to);
 }
 
 void rs_device_copies_enqueue(const rs_stage *base, rs_device_sequence *sequence,
                               rs_device_memory from, rs_device_memory to)
 {
-    const device_copies *copies = (const device_copies *)base;
-    for (size_t i = 0; i < copies->count; i++)
-        enqueue(&copies->copies[i], sequence, from, to);
+    rs_device_copies_enqueue_at(base, sequence, (rs_device_place){from, 0},
+                                (rs_device_place){to, 0});
 }
 
 size_t rs_device_copies_bytes(const rs_stage *base)

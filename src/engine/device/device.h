@@ -136,6 +136,7 @@ extern const rs_device_method rs_device_claims_010;
 extern const rs_device_method rs_device_cycles_010;
 extern const rs_device_method rs_device_claims_100;
 extern const rs_device_method rs_device_cycles_100;
+extern const rs_device_method rs_device_copy_back;
 extern const rs_device_method rs_device_join;
 extern const rs_device_method rs_device_split;
 
@@ -158,6 +159,16 @@ restride_status rs_device_copies_create(restride_engine *engine, const rs_copy_t
                                         rs_stage **stage);
 void rs_device_copies_enqueue(const rs_stage *stage, rs_device_sequence *sequence,
                               rs_device_memory from, rs_device_memory to);
+
+/* Arrays begin `offset` bytes behind the memory: a multiple of RS_DEVICE_COPY_ALIGNMENT. */
+enum { RS_DEVICE_COPY_ALIGNMENT = 16 };
+typedef struct {
+    rs_device_memory memory;
+    size_t offset;
+} rs_device_place;
+
+void rs_device_copies_enqueue_at(const rs_stage *stage, rs_device_sequence *sequence,
+                                 rs_device_place from, rs_device_place to);
 size_t rs_device_copies_bytes(const rs_stage *stage);
 json_t *rs_device_copies_describe(const rs_stage *stage);
 void rs_device_copies_destroy(rs_stage *stage);

@@ -9,6 +9,7 @@ static const rs_device_method *const methods[RS_TRANSPOSE_METHOD_COUNT] = {
     [RS_TRANSPOSE_SQUARE] = &rs_device_square,
     [RS_TRANSPOSE_BOXES] = &rs_device_boxes,
     [RS_TRANSPOSE_SLOTS] = &rs_device_slots,
+    [RS_TRANSPOSE_COPY_BACK] = &rs_device_copy_back,
     [RS_TRANSPOSE_JOIN] = &rs_device_join,
     [RS_TRANSPOSE_SPLIT] = &rs_device_split,
     [RS_TRANSPOSE_FUSED] = &rs_device_fused,
