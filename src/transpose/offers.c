@@ -124,10 +124,8 @@ static void offer_few_parts(const rs_method *method, const rs_problem *problem, 
         if (part > SHORT_LINES * line && part <= most)
             offer_part(method, offers, c, part, rest);
     }
-    for (size_t part = 2; part <= rs_size_smaller(most, rs_size_smaller(DENSE_PARTS, longest));
-         part++)
-        if (c->along % part == 0)
-            offer_part(method, offers, c, part, rest);
+    if (!rest)
+        offer_divisors(method, offers, c, rs_size_smaller(most, longest));
     for (size_t blocks = 2; blocks <= DIVIDED_PARTS && c->along / blocks > DENSE_PARTS; blocks++)
         if (c->along % blocks == 0 && c->along / blocks <= most)
             offer_part(method, offers, c, c->along / blocks, rest);

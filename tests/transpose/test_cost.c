@@ -167,6 +167,33 @@ static void test_host_chains(void **state)
     assert_same(cost_of(&host, task, 10 * UNIT), least + 1);
 }
 
+/* Beyond all caches long super-elements cost less than those of four lines, within them more. */
+static void test_host_long_chains(void **state)
+{
+    (void)state;
+    enum { LONG = 17 * LINE };
+    const size_t most = (size_t)64 * CHIP; /* of bytes that caches may hold */
+    double costs[2][4];
+    static const size_t units[] = {2 * LINE, 4 * LINE, 16 * LINE, LONG};
+    for (size_t large = 0; large < 2; large++)
+        for (size_t i = 0; i < 4; i++) {
+            size_t rows = most / 100 / units[i] + large;
+            costs[large][i] = cost_of(&host,
+                                      (rs_transpose_task){.method = RS_TRANSPOSE_CHAINS,
+                                                          .outer = 1,
+                                                          .count = 1,
+                                                          .rows = rows,
+                                                          .cols = 100,
+                                                          .unit = units[i]},
+                                      SIZE_MAX);
+        }
+    assert_less(costs[0][1], costs[0][3]);
+    assert_less(costs[1][3], costs[1][1]);
+    assert_same(costs[1][0], costs[0][0]);
+    assert_same(costs[1][2], costs[0][2]);
+    assert_true(rs_cost_least_of_all(&host, LONG) <= costs[1][3]);
+}
+
 static double square_of(size_t side, size_t unit)
 {
     return cost_of(&host,
@@ -524,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_host_blocks),
         cmocka_unit_test(test_host_moves),
         cmocka_unit_test(test_host_chains),
+        cmocka_unit_test(test_host_long_chains),
         cmocka_unit_test(test_host_squares),
         cmocka_unit_test(test_host_tails),
         cmocka_unit_test(test_host_buffers),
