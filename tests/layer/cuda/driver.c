@@ -69,8 +69,8 @@ EXPORT result cuDeviceGetName(char *name, int length, int which)
 
 EXPORT result cuDeviceGetAttribute(int *value, int attribute, int which)
 {
-    static const int answers[][2] = {{16, 3},        {75, 9}, {76, 0},
-                                     {81, 64 << 10}, {95, 1}, {97, 60 << 10}};
+    static const int answers[][2] = {{16, 3},        {38, 50 << 20}, {75, 9},       {76, 0},
+                                     {81, 64 << 10}, {95, 1},        {97, 60 << 10}};
     (void)which;
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (answers[i][0] == attribute) {
