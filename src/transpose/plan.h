@@ -49,8 +49,8 @@ restride_status rs_plan_add_transposes(restride_plan *plan, const rs_transpose_t
                                        size_t count, size_t scratch_limit);
 
 /* The passes that its stages take by what wisdom has measured of their costs, and less what each
- * finds in a device's cache of the one before it; `traits` are those that chose them. Without both a
- * plan keeps what it has. */
+ * finds in a device's cache of the one before it; `traits` are those that chose them. Without both
+ * a plan keeps what it has. */
 void rs_plan_expect(restride_plan *plan, const rs_engine_traits *traits, size_t scratch_limit);
 
 /* Leaves a plan with its first `count` stages. */

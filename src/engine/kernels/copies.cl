@@ -275,10 +275,9 @@ FUNCTION void pass_runs(GLOBAL const WORD *from, GLOBAL WORD *to, GLOBAL const u
  * `from_begin` and `to_begin` words behind the buffers. */
 KERNEL_FOR(ITEMS)
 copy_boxes(GLOBAL WORD *from, GLOBAL WORD *to, ulong from_begin, ulong to_begin,
-           GLOBAL const ulong *table, uint axes, uint boxes,
-           ulong block_0, ulong extent_0, ulong block_1, ulong extent_1, uint row_count, uint run,
-           uint by, uint pitch, uint shift, uint classes, ulong rows_begin, ulong classes_begin,
-           LOCAL_ARRAY(uint4, memory))
+           GLOBAL const ulong *table, uint axes, uint boxes, ulong block_0, ulong extent_0,
+           ulong block_1, ulong extent_1, uint row_count, uint run, uint by, uint pitch, uint shift,
+           uint classes, ulong rows_begin, ulong classes_begin, LOCAL_ARRAY(uint4, memory))
 {
     LOCAL_BEGIN(uint4, memory)
     LOCAL WORD *cells = (LOCAL WORD *)memory;
