@@ -111,7 +111,7 @@ static bool call_builtin(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact
                       : strncmp(name, builtins[i].name, strlen(builtins[i].name))) != 0 ||
             node->child_count < 2 || (is_systems && !node->declaration->is_system))
             continue;
-        *result = call_of_kind(walk, node, builtins[i].what);
+        *result = call_of_kind(walk, node, (int)builtins[i].what);
         rs_fact_count_work(walk, node);
         return true;
     }

@@ -23,8 +23,9 @@
 
 #include "layer/core/choice.h"
 
-/* Runs the launch as `own` says, in the program's own form, to its end or not: 0 or an error. */
-typedef int rs_verify_run(const rs_choice *own, void *launch) RS_LOCKED;
+/* Runs the launch as `own` says, in the program's own form, to its end or not: 0 or an error. With
+ * the lock; clang has marks for functions alone. */
+typedef int rs_verify_run(const rs_choice *own, void *launch);
 
 struct rs_verified_buffer;
 
