@@ -316,7 +316,7 @@ def _ask(
             given = type(source).__name__
             raise Error(f"The source is a text or a pathlib.Path, and this is of type {given}.") from None
     answer = ask([verb, name, *arguments, "--json", "--", *words], where)
-    if answer.status != 0:
+    if answer.status != 0 and not answer.output:  # else the reply has the reason
         raise Error(answer.sentence(), 8 if answer.status == 1 else 1)
     reply: Dict[str, Any] = json.loads(answer.output)
     return reply

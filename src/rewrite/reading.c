@@ -330,7 +330,8 @@ static restride_status check_flat(rs_rewriting *r, bool *stopped)
     if (has_prefix(r->flat.text, r->flat.appendix, "restride_", &where))
         return rs_keep_flat(r, where, "the source uses names that start with restride_");
     /* Without anything to change libclang's start is saved. */
-    *stopped = json_object_size(json_object_get(r->request, "layouts")) == 0 &&
+    *stopped = !json_is_true(json_object_get(r->request, "errors")) &&
+               json_object_size(json_object_get(r->request, "layouts")) == 0 &&
                json_object_size(json_object_get(r->request, "references")) == 0 &&
                json_object_size(json_object_get(r->request, "config")) == 0 &&
                r->annotations.count == 0 && !may_declare(r);

@@ -40,6 +40,7 @@ const char *rs_request_check(const json_t *request)
         {"header", {JSON_TRUE, JSON_FALSE}, "The member \"header\" is not true or false."},
         {"comments", {JSON_TRUE, JSON_FALSE}, "The member \"comments\" is not true or false."},
         {"beside", {JSON_TRUE, JSON_FALSE}, "The member \"beside\" is not true or false."},
+        {"errors", {JSON_TRUE, JSON_FALSE}, "The member \"errors\" is not true or false."},
         {"soa", {JSON_TRUE, JSON_FALSE}, "The member \"soa\" is not true or false."},
         {"full", {JSON_TRUE, JSON_FALSE}, "The member \"full\" is not true or false."},
     };

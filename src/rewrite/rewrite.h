@@ -36,6 +36,7 @@
  *   header        bool     write a header for the host program too
  *   comments      bool     keep the comments in the new source
  *   beside        bool     `file` has a folder: headers in quotes are looked for there first
+ *   errors        bool     tell a compiler's errors even where the source declares no structure
  *   assume_undefined bool  every macro that is tested, unknown and not in `macros` counts as not
  *                          defined
  *

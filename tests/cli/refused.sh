@@ -22,6 +22,7 @@ printf 'void f(float A[64][64]) { for (int i = 0; i < 64; i++) A[i][0] = 1; }\n'
 printf 'struct P { float x, y; };\ncudaStream_t stream;\nint main() { cudaMalloc(0, 1); }\n' >host.cu
 printf '\nstruct P { float x y; };\n' >broken.cu
 printf 'struct P { float x[2]; };\n__kernel void f(__global struct P *a) { a[N].x[0] = 1; }\n' >macro.cl
+printf '__kernel void f(__global float *a) { a[0] = ; }\n' >flat.cl
 printf 'kept\n' >kept.html
 touch --date='2001-01-01' -- *
 ls -l --time-style=full-iso >"$work/before"
@@ -78,6 +79,10 @@ if [ -n "$rewrites" ]; then
     refuses 2 'No kernel has an argument a that' rewrite host.cu --layout 'a: f i'
     refuses 1 'broken.cu:2: ' rewrite broken.cu
     refuses 1 "undeclared identifier 'N'.*-- -DN=8" rewrite macro.cl
+    refuses 1 'flat.cl:1: expected expression' rewrite flat.cl -o new.cl # though it declares no structure
+    expect 1 "$restride" rewrite flat.cl --json
+    says out '"reason": "expected expression"'
+    says err '^restride rewrite: flat.cl:1: expected expression$'
     expect 0 "$restride" rewrite empty
     says err 'no kernel here has an array of structures'
 fi

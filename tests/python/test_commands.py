@@ -153,6 +153,11 @@ __global__ void drift(body *bodies, int n) {
                 os.chdir(folder)
                 self.assertEqual(rs.rewrite(Path("-k.cl")).refusals[0].line, 3)
 
+    def test_broken_sources(self):
+        for source in ("__kernel void f(__global float *a) { a[0] = ; }", "struct S { int x y; };"):
+            with self.assertRaisesRegex(rs.Error, r"^source\.cl:1: expected .*\.$"):
+                rs.rewrite(source)
+
     def test_analyze(self):
         found = rs.analyze("void f(float a[64][64]) { for (int i = 0; i < N; i++) a[i][0] = 1; }", language="c",
                            options=["-DN=64"])  # fmt: skip

@@ -348,30 +348,36 @@ static const char *advice_for(const char *file, const char *reason)
     return "";
 }
 
+/* The whole source stays as it is: says why. With --json the reply is written all the same. */
+static int tell_kept(const char *verb, const settings *s, const json_t *reply,
+                     const rs_text *source, const char *reason)
+{
+    rs_text place = RS_TEXT_EMPTY;
+    const int written = s->json ? write_reply(verb, s, reply, source) : RS_EXIT_DONE;
+    rs_json_add_place(&place, reply);
+    const int exit_status =
+        rs_cli_fail(RS_EXIT_FAILED, verb, "%s%s%s", place.data != NULL ? place.data : "", reason,
+                    advice_for(s->file, reason));
+    rs_text_free(&place);
+    return written == RS_EXIT_DONE ? exit_status : written;
+}
+
 /* Prints what a reply says, and writes what it has; the exit status. */
 static int finish(const char *verb, const settings *s, const json_t *reply, const rs_text *source)
 {
     const char *error = rs_json_string_of(reply, "error");
     const char *reason = rs_json_string_of(reply, "reason");
-    int exit_status;
     if (error != NULL) {
         bool usage = rs_json_flag_of(reply, "bad_request");
-        exit_status = rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
-    } else if (reason != NULL && json_object_get(reply, "source") == NULL && !s->json) {
-        rs_text place = RS_TEXT_EMPTY;
-        rs_json_add_place(&place, reply);
-        exit_status =
-            rs_cli_fail(RS_EXIT_FAILED, verb, "%s%s%s", place.data != NULL ? place.data : "",
-                        reason, advice_for(s->file, reason));
-        rs_text_free(&place);
-    } else {
-        if (json_object_size(s->references) > 0)
-            print_references(reply);
-        else
-            print_arguments(s->file, reply);
-        exit_status = write_reply(verb, s, reply, source);
+        return rs_cli_fail(usage ? RS_EXIT_USAGE : RS_EXIT_FAILED, verb, "%s", error);
     }
-    return exit_status;
+    if (reason != NULL && json_object_get(reply, "source") == NULL)
+        return tell_kept(verb, s, reply, source, reason);
+    if (json_object_size(s->references) > 0)
+        print_references(reply);
+    else
+        print_arguments(s->file, reply);
+    return write_reply(verb, s, reply, source);
 }
 
 static int rewrite_text(const char *verb, const settings *s, const rs_text *source,
@@ -382,10 +388,10 @@ static int rewrite_text(const char *verb, const settings *s, const rs_text *sour
     if (text == NULL)
         return rs_cli_fail(RS_EXIT_FAILED, verb, "%s is not a text in UTF-8.", s->file);
     json_t *request =
-        json_pack("{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b, s:b}", "source", text, "file",
+        json_pack("{s:o, s:o, s:o, s:O, s:O, s:o, s:b, s:b, s:b, s:b, s:b}", "source", text, "file",
                   rs_json_string(s->file), "options", rs_json_string(options), "layouts",
                   s->layouts, "records", s->records, "macros", usual_macros(), "assume_undefined",
-                  1, "comments", 1, "soa", 1, "beside", 1);
+                  1, "comments", 1, "soa", 1, "beside", 1, "errors", 1);
     if (request != NULL && json_object_size(s->references) > 0)
         json_object_set(request, "references", s->references);
     if (request != NULL && s->header != NULL)
