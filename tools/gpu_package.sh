@@ -1,26 +1,31 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_package.sh make [BUILD]     here: into dist/card, what the other machine needs (about 40 MB)
-#        tools/gpu_package.sh                  there: a GPU's machine as it comes, which needs nothing else of ours
-# Git ignores dist: whoever copies the tree to the other machine copies dist/card besides.
-# There the wheel is installed by pip without a network, and no variable is set. Then, in less than 5 minutes:
+# usage: tools/gpu_package.sh make [BUILD [MATRICES]]   here: into dist/card, what the other machine needs (about 40 MB)
+#        tools/gpu_package.sh [STEP]...                 there: a GPU's machine as it comes, which needs nothing else of ours
+# Git ignores dist: whoever copies the tree to the other machine copies dist/card besides. MATRICES is a folder with
+# bcsstk18.mtx; without it that matrix is made up.
+# There the wheel is installed by pip without a network, and no variable is set. Then, all steps in less than 8 minutes:
 #   lbm      without Restride, and under `restride run`: the same bytes, and 4 times as fast kernels
 #   plans    the first plan of thirteen kinds, each in a process of its own with an empty cache: 30 ms
 #   arrays   tests/python/cuda_arrays.py: arrays of CuPy, PyTorch and JAX against NumPy, and times and memory of six
 #            shapes beside ascontiguousarray() and contiguous()
+#   loops    launches of 10 us: alone, under --policy off, and under auto (lab/tools/short_launches.py): 3 %
 # A short table comes last; the exit status is 0 when all held. DEVICE=cpu CELLS=16 tries it out without a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 card=$PWD/dist/card
 
 make_card() {
-    local build=${1:-build}
+    local build=${1:-build} matrix=${2:-}/bcsstk18.mtx
     set -e
     # Compiled kernels are found by their sources: the wheel and the program that times it are of one commit.
     rm -f dist/restride-*"_$(uname -m).whl"
     tools/wheel.sh dist
-    cmake --build "$build" --parallel 2 --target example_lbm time_first
+    cmake --build "$build" --parallel 2 --target example_lbm time_first app_spmv apps_kernels example_nothing
     rm -rf "$card"
-    mkdir -p "$card/lib"
+    mkdir -p "$card"/{lib,loops/{lib/apps,bin/examples}}
+    cp "$build"/lib/apps/spmv{,.cl} "$card/loops/lib/apps"
+    cp "$build"/bin/examples/nothing{,.cl} "$card/loops/bin/examples"
+    [ ! -e "$matrix" ] || cp "$matrix" "$card/loops"
     cp dist/restride-*"_$(uname -m).whl" "$build"/bin/examples/lbm examples/lbm/lbm.cl "$build"/tests/engine/time_first "$card"
     cp "$(ldd "$card/time_first" | awk '/libjansson/ {print $3}')" "$card/lib"
     # Wheels for any Python: the last hypothesis without compiled parts, and what it needs.
@@ -34,7 +39,7 @@ make_card() {
 }
 
 if [ "${1:-}" = make ]; then
-    make_card "${2:-build}"
+    make_card "${@:2}"
     exit
 fi
 
@@ -112,10 +117,26 @@ arrays() {
     row "$(held "$status == 0 && $(grep -c "cases right" "$work/arrays") >= 2")" "arrays: $(tail -n 1 "$work/arrays")"
 }
 
+loops() {
+    cp -r "$card/loops" "$work"
+    chmod +x "$work"/loops/{lib/apps/spmv,bin/examples/nothing}
+    "$python" lab/tools/short_launches.py "$work/loops" --restride "$restride" --on "${DEVICE:-gpu}" --rounds "${ROUNDS:-15}" \
+        --matrices "$work/loops" 2>&1 | tee "$work/table"
+    row "$(held "${PIPESTATUS[0]} == 0")" "loops: $(tail -n 1 "$work/table")"
+}
+
+steps=("$@")
+[ $# -gt 0 ] || steps=(lbm plans arrays loops)
 if install; then
-    lbm
-    plans
-    arrays
+    for step in "${steps[@]}"; do
+        case $step in
+        lbm) lbm ;;
+        plans) plans ;;
+        arrays) arrays ;;
+        loops) loops ;;
+        *) row MISSED "there is no step $step" ;;
+        esac
+    done
 else
     row MISSED "pip install of the wheel"
 fi
