@@ -62,6 +62,12 @@ def split(dtype: "np.dtype[Any]") -> Parts:
     return Parts(tuple(parts))
 
 
+class _NoField(Error, KeyError):
+    """A KeyError, as mappings need it, that reads as any other refusal."""
+
+    __str__ = ValueError.__str__
+
+
 class Columns(MutableMapping[str, Any]):
     """The fields of a structured array, each contiguous, all in the array's memory. `columns()` makes it.
 
@@ -113,7 +119,7 @@ class Columns(MutableMapping[str, Any]):
     def _name(self, key: Any) -> str:
         fields = _fields(self.dtype)
         if not isinstance(key, str) or key not in fields:
-            raise KeyError(f"There is no field {shown(key)}; the fields are {', '.join(self.dtype.names or ())}.")
+            raise _NoField(f"There is no field {shown(key)}; the fields are {', '.join(self.dtype.names or ())}.")
         if key in self._open():
             return key
         return next(name for name in self.dtype.names or () if fields[name][2:] == (key,))

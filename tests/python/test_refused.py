@@ -31,6 +31,20 @@ NUMBERS = np.zeros((2, 3))
 MASKED = {**NUMBERS.__array_interface__, "mask": np.zeros((2, 3), bool)}
 
 
+class Mappings(unittest.TestCase):
+    def test_a_missing_field_is_a_missing_key(self):
+        fields = rs.columns(np.zeros(4, "f4,f8"))
+        self.assertRaises(KeyError, lambda: fields["x"])
+        self.assertIsNone(fields.get("x"))
+        self.assertNotIn("x", fields)
+        self.assertEqual(copy.copy(self.fails(fields)).status, 1)
+
+    def fails(self, fields):
+        with self.assertRaises(rs.Error) as caught:
+            fields["x"]
+        return caught.exception
+
+
 class Refused(unittest.TestCase):
     """Every refusal is a restride.Error with one sentence, and comes from no deeper than the package's own checks."""
 
@@ -70,6 +84,8 @@ class Refused(unittest.TestCase):
         (lambda: rs.permute(np.zeros((2, 3)), itertools.count()), "each of the 2 axes once"),
         (lambda: rs.columns(np.zeros(4, "f4,f8")).__setitem__("f0", np.zeros(3)), "The field f0 was not set"),
         (lambda: rs.columns(np.zeros(4, "f4,f8")).__setitem__("f0", "abc"), "The field f0 was not set"),
+        (lambda: rs.columns(np.zeros(4, "f4,f8"))["x"], "There is no field 'x'; the fields are f0, f1."),
+        (lambda: rs.columns(np.zeros(4, "f4,f8")).__setitem__(0, 1), "There is no field 0; the fields are f0, f1."),
         (lambda: rs.transpose(np.zeros((2, 3)), threads=10**6000), "threads is a whole number"),
         (lambda: rs.transpose(np.zeros((2, 3)), out_of_place=np.array([1, 2])), "out_of_place is True or False"),
         (lambda: rs.transpose(Odd(__array_interface__=MASKED)), "mask"),
