@@ -3,6 +3,7 @@
 #   bin/restride, lib/librestride.so.0, lib/restride/*
 # Wheels cannot hold symbolic links, so the library has one name only.
 set_target_properties(restride PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})
+target_compile_definitions(restride_cli PRIVATE RESTRIDE_WHEEL=1) # what restride doctor advises
 install(TARGETS restride LIBRARY DESTINATION lib NAMELINK_SKIP COMPONENT python)
 install(TARGETS restride_cli RUNTIME DESTINATION bin COMPONENT python)
 set(WHEEL_TARGETS restride restride_cli)

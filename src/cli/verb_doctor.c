@@ -25,6 +25,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What helps where a part was not built, by its packages of Debian's. Who has a wheel has no build.
+ */
+#ifdef RESTRIDE_WHEEL
+#define BUILD_WITH(packages)                                                                       \
+    "apt-get install " packages ", and install from a checkout: pip install ."
+#define LIBCLANG_ADVICE "pip install libclang"
+#define RECORDER_ADVICE                                                                            \
+    "no wheel has it: in a checkout, apt-get install oclgrind liboclgrind-dev g++ and make "       \
+    "install"
+#else
+#define BUILD_WITH(packages) "apt-get install " packages ", and build again"
+#define LIBCLANG_ADVICE                                                                            \
+    "install libclang-19-dev (or any libclang-NN-dev from 17 on) and build with "                  \
+    "-DRESTRIDE_REWRITE=ON"
+#define RECORDER_ADVICE BUILD_WITH("oclgrind liboclgrind-dev g++")
+#endif
+
 /* The name of a status as it is printed. */
 static const char *status_name(rs_doctor_status status)
 {
@@ -65,9 +82,7 @@ static void check_rewriter(json_t *findings)
         rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_WORKS, NULL, "libclang: %s",
                       version.data);
     else
-        rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_MISSING,
-                      "install libclang-19-dev (or any libclang-NN-dev from 16 on) and build with "
-                      "-DRESTRIDE_REWRITE=ON",
+        rs_doctor_add(findings, "kernel rewriter", RS_DOCTOR_MISSING, LIBCLANG_ADVICE,
                       rewriter == NULL ? "not part of this build" : "%s does not start", rewriter);
     rs_text_free(&version);
     rs_text_free(&errors);
@@ -82,7 +97,7 @@ static void check_analyzer(json_t *findings)
                       "restride analyze reads C, OpenCL C and CUDA C");
     else
         rs_doctor_add(findings, "access patterns", RS_DOCTOR_OPTIONAL,
-                      "apt-get install libisl-dev libclang-19-dev, and build again",
+                      BUILD_WITH("libisl-dev libclang-19-dev"),
                       "this build has no restride analyze");
     free(analyzer);
 }
@@ -151,8 +166,7 @@ static void check_configuration(json_t *findings)
     if (rs_config_parse("", 0, "", &config) == RESTRIDE_OK)
         rs_doctor_add(findings, "configuration", RS_DOCTOR_WORKS, NULL, "--config reads files");
     else
-        rs_doctor_add(findings, "configuration", RS_DOCTOR_OPTIONAL,
-                      "apt-get install libinih-dev, and build again",
+        rs_doctor_add(findings, "configuration", RS_DOCTOR_OPTIONAL, BUILD_WITH("libinih-dev"),
                       "this build cannot read configuration files (--config)");
     json_decref(config);
 }
@@ -170,8 +184,7 @@ static void check_recorder(json_t *findings)
         rs_doctor_add(findings, "kernel recorder", RS_DOCTOR_OPTIONAL, "apt-get install oclgrind",
                       "restride sim cannot run kernels without oclgrind-kernel");
     else
-        rs_doctor_add(findings, "kernel recorder", RS_DOCTOR_OPTIONAL,
-                      "apt-get install oclgrind liboclgrind-dev g++, and build again",
+        rs_doctor_add(findings, "kernel recorder", RS_DOCTOR_OPTIONAL, RECORDER_ADVICE,
                       "restride sim of this build cannot run kernels");
     free(program);
     free(recorder);
