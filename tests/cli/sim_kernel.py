@@ -107,6 +107,15 @@ def check_gather(file, folder):
         assert result["lines"] == side_by_side + lines_of(4 * place, items), result
 
 
+def check_without_structures(folder):
+    """A source in which the rewriter has nothing to do still has kernels."""
+    file = os.path.join(folder, "flat.cl")
+    with open(file, "w", encoding="utf-8") as made:
+        made.write("__kernel void f(__global float *a) { a[get_global_id(0)] = 1; }\n")
+    ours = run([file, "--global", "64", "--arg", "a: 64", "--json"])
+    assert ours[0]["layout"] == "as written", ours
+
+
 def check_values(file):
     """Structures with padding, values of all kinds, and work-items that take another way."""
     rows = run([file, "--kernel", "bodies", "--global", "256", "--arg", "p: 256", "--arg", f"o: @{file}.options", "--arg",
@@ -179,6 +188,7 @@ def main():
             made.write(bytes(16))
         check_structures(file)
         check_gather(file, folder)
+        check_without_structures(folder)
         check_values(file)
         check_repeats(file, folder)
         check_mistakes(file, folder)
