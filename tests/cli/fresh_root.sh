@@ -18,6 +18,16 @@ trap leave EXIT
 debootstrap --variant=minbase bookworm "$root" >"$work/log" 2>&1 || { tail -n 3 "$work/log" && echo "skipped: no Debian can be had" && exit 77; }
 mount -t proc proc "$root/proc" || { echo "skipped: /proc cannot be mounted"; exit 77; }
 cp /etc/resolv.conf "$root/etc"
+# What stands between this machine and PyPI may have certificates of its own.
+certificates=/etc/ssl/certs/ca-certificates.crt
+network=()
+if [ -e "$certificates" ]; then
+    cp -L "$certificates" "$root/etc/certificates-outside.crt"
+    network=("PIP_CERT=/etc/certificates-outside.crt")
+fi
+for variable in http_proxy https_proxy no_proxy; do
+    [ -z "${!variable:-}" ] || network+=("$variable=${!variable}")
+done
 for archive in /var/cache/apt/archives/*.deb; do
     [ ! -e "$archive" ] || cp "$archive" "$root/var/cache/apt/archives"
 done
@@ -27,12 +37,12 @@ git -C "$source" ls-files -z | (cd "$source" && xargs -0 cp --parents -t "$root/
 # The commands of a page: the indented lines below "## Install" that belong to no example with "$ ".
 commands() { awk '/^## / {on = $0 == "## Install"} on && /^    [^ $]/ {print substr($0, 5)}' "$source/$1"; }
 
-# inside NAME COMMANDS: in the root, from the checkout, with nothing of this shell's.
+# inside NAME COMMANDS: in the root, from the checkout, with nothing of this shell's but the way to PyPI.
 inside() {
     echo "== $1"
     printf '%s\n' "$2"
     chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        bash -ec "cd /restride
+        "${network[@]}" bash -ec "cd /restride
 $2" >"$work/log" 2>&1 || { tail -n 40 "$work/log" && echo "FAILED: $1" && exit 1; }
 }
 
