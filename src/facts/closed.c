@@ -142,6 +142,15 @@ static bool read_variable(reading *at, const rs_syntax_declaration *variable)
     return fail(at, "a variable outside of it holds pointers");
 }
 
+/* A function of the compiler's own, as __syncthreads(): it can only be called. */
+static bool names_function(const rs_syntax_node *node, const rs_syntax_node *value)
+{
+    return node->type != NULL && node->type->kind == RS_TYPE_POINTER && node->type->of != NULL &&
+           node->type->of->kind == RS_TYPE_FUNCTION && value != NULL &&
+           value->kind == RS_NODE_REFERENCE && value->declaration != NULL &&
+           value->declaration->kind == RS_DECLARATION_FUNCTION;
+}
+
 /* From numbers, or by a cast that makes a pointer's bytes another one's. */
 static bool read_conversion(reading *at, const rs_syntax_node *node)
 {
@@ -153,7 +162,7 @@ static bool read_conversion(reading *at, const rs_syntax_node *node)
     if (node->conversion == RS_CONVERSION_REFERENCE && holds_pointers(node->type, 0))
         return fail(at, stored);
     if ((node->conversion == RS_CONVERSION_OTHER || node->conversion == RS_CONVERSION_BITS) &&
-        holds_pointers(node->type, 0))
+        holds_pointers(node->type, 0) && !names_function(node, value))
         return fail(at, "a conversion to a pointer is not understood");
     return true;
 }
