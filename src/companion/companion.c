@@ -43,24 +43,37 @@ static void keep(rs_companion_kernel *kernel, uint64_t arguments, rs_syntax_rang
     }
 }
 
+static bool is_kernel(const rs_syntax_declaration *of)
+{
+    return of->kind == RS_DECLARATION_FUNCTION && of->is_kernel && of->is_defined &&
+           of->body != NULL;
+}
+
+static size_t place_of(const rs_companion *companion, const rs_syntax_declaration *of)
+{
+    size_t i = 0;
+    while (i < companion->kernel_count && !is_same_kernel(companion->kernels[i].kernel, of))
+        i++;
+    return i;
+}
+
+size_t rs_companion_place_of(const rs_companion *companion, const rs_syntax_declaration *kernel)
+{
+    return is_kernel(kernel) ? place_of(companion, kernel) : companion->kernel_count;
+}
+
 static rs_companion_kernel *find_kernel(const making *at, const rs_syntax_declaration *of)
 {
     rs_companion *companion = at->companion;
-    for (size_t i = 0; i < companion->kernel_count; i++)
-        if (is_same_kernel(companion->kernels[i].kernel, of))
-            return &companion->kernels[i];
+    const size_t known = place_of(companion, of);
+    if (known < companion->kernel_count)
+        return &companion->kernels[known];
     if (!RS_LIST_GROW(companion->kernels, companion->kernel_count))
         return NULL;
     rs_companion_kernel *added = &companion->kernels[companion->kernel_count++];
     memset(added, 0, sizeof *added);
     added->kernel = of;
     return added;
-}
-
-static bool is_kernel(const rs_syntax_declaration *of)
-{
-    return of->kind == RS_DECLARATION_FUNCTION && of->is_kernel && of->is_defined &&
-           of->body != NULL;
 }
 
 /* Templates that nothing launches or names have no types. */

@@ -58,4 +58,8 @@ restride_status rs_companion_make(rs_companion *companion, rs_syntax *tree,
                                   void *context);
 void rs_companion_free(rs_companion *companion);
 
+/* The place in the list of a kernel with a body, or of the template that it is of; the list's
+ * length for what is none. */
+size_t rs_companion_place_of(const rs_companion *companion, const rs_syntax_declaration *kernel);
+
 #endif

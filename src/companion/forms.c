@@ -6,6 +6,7 @@
 #include "facts/judged.h"
 #include "layout/record_json.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Less of a gain is not worth a conversion; an argument without which more of it stays is none. */
@@ -220,29 +221,96 @@ static restride_status add_closed(const describing *at, const rs_companion_insta
     return status == RESTRIDE_OK && !is_closed ? put(entry, "open", json_string(why)) : status;
 }
 
+/* What is said of any kernel. */
+static restride_status add_kernel(const describing *at, const rs_companion_instance *instance,
+                                  json_t *list, json_t **entry)
+{
+    json_t *arguments = json_array();
+    *entry = json_pack("{s:s, s:s, s:I, s:o}", "symbol", instance->symbol, "name", instance->name,
+                       "parameters", (json_int_t)instance->kernel->parameter_count, "arguments",
+                       arguments);
+    if (*entry == NULL || json_array_append_new(list, *entry) != 0)
+        return rs_fail_memory("a description of kernels");
+    restride_status status = add_arguments(at, instance, arguments);
+    return status == RESTRIDE_OK ? add_closed(at, instance, *entry) : status;
+}
+
 static restride_status add_instance(const describing *at, const rs_companion_instance *instance,
                                     json_t *list)
 {
-    json_t *arguments = json_array(), *second = json_object();
-    json_t *entry =
-        json_pack("{s:s, s:s, s:I, s:o, s:o}", "symbol", instance->symbol, "name", instance->name,
-                  "parameters", (json_int_t)instance->kernel->parameter_count, "second", second,
-                  "arguments", arguments);
+    json_t *entry, *second = json_object();
     double gain = 0;
     const char *why = "the judge of layouts is not built in";
-    if (entry == NULL || json_array_append_new(list, entry) != 0)
-        return rs_fail_memory("a description of kernels");
-    restride_status status = add_arguments(at, instance, arguments);
+    restride_status status = add_kernel(at, instance, list, &entry);
+    if (status == RESTRIDE_OK)
+        status = put(entry, "second", json_incref(second));
     for (size_t i = 0; i < RS_COMPANION_FORMS && status == RESTRIDE_OK; i++)
         status = put(second, rs_companion_forms[i], json_string(instance->symbols[i]));
-    if (status == RESTRIDE_OK)
-        status = add_closed(at, instance, entry);
+    json_decref(second);
     if (status == RESTRIDE_OK && at->judge != NULL)
         status =
             at->judge(at->tree, instance->kernel, instance->transformed, at->layout, &gain, &why);
     if (status == RESTRIDE_OK && gain > 0)
         status = put(entry, "gain", json_real(gain));
     return status == RESTRIDE_OK ? put(entry, "why", rs_json_string(why)) : status;
+}
+
+static bool has_forms(const rs_companion_instance *instance)
+{
+    return instance->symbols[0] != NULL;
+}
+
+/* nvcc names what is internal after its file. */
+static bool may_be_renamed(const rs_syntax_declaration *kernel, const char *symbol)
+{
+    if (kernel->is_static || strstr(symbol, "_GLOBAL__N_") != NULL)
+        return true;
+    /* Or a number among the arguments of a template: little is lost. */
+    for (const char *at = symbol; (at = strchr(at, 'L')) != NULL; at++)
+        if (isdigit((unsigned char)at[1]))
+            return true;
+    return false;
+}
+
+static bool is_described(const rs_companion *companion, const rs_syntax_declaration *kernel)
+{
+    for (size_t i = 0; i < companion->instances.count; i++)
+        if (companion->instances.at[i].kernel == kernel && has_forms(&companion->instances.at[i]))
+            return true;
+    return false;
+}
+
+/* The kernels without second forms, and how a module of theirs is known. */
+static restride_status add_others(const describing *at, json_t *description)
+{
+    const char *witness = NULL;
+    json_t *list = json_array();
+    restride_status status =
+        list == NULL ? rs_fail_memory("a description of kernels") : RESTRIDE_OK;
+    for (size_t i = 0; i < at->companion->instances.count && witness == NULL; i++)
+        if (has_forms(&at->companion->instances.at[i]) &&
+            !may_be_renamed(at->companion->instances.at[i].kernel,
+                            at->companion->instances.at[i].symbols[0]))
+            witness = at->companion->instances.at[i].symbols[0];
+    for (size_t i = 0; witness != NULL && i < at->tree->declaration_count; i++) {
+        const rs_syntax_declaration *of = at->tree->declarations[i];
+        const rs_companion_instance other = {.kernel = of,
+                                             .of = rs_companion_place_of(at->companion, of),
+                                             .name = (char *)of->qualified,
+                                             .symbol = (char *)of->mangled};
+        json_t *entry;
+        if (status == RESTRIDE_OK && other.of < at->companion->kernel_count && other.name != NULL &&
+            other.symbol != NULL && !may_be_renamed(of, other.symbol) &&
+            !is_described(at->companion, of))
+            status = add_kernel(at, &other, list, &entry);
+    }
+    if (status == RESTRIDE_OK && json_array_size(list) > 0) {
+        status = put(description, "others", json_incref(list));
+        if (status == RESTRIDE_OK)
+            status = put(description, "witness", json_string(witness));
+    }
+    json_decref(list);
+    return status;
 }
 
 restride_status rs_forms_describe(json_t **description, rs_companion_judge *judge, rs_syntax *tree,
@@ -253,11 +321,12 @@ restride_status rs_forms_describe(json_t **description, rs_companion_judge *judg
     restride_status status = RESTRIDE_OK;
     *description = NULL;
     for (size_t i = 0; i < companion->instances.count && status == RESTRIDE_OK; i++)
-        if (companion->text.size > 0 && companion->instances.at[i].symbols[0] != NULL)
+        if (companion->text.size > 0 && has_forms(&companion->instances.at[i]))
             status = add_instance(&at, &companion->instances.at[i], kernels);
     if (status == RESTRIDE_OK && json_array_size(kernels) > 0) {
         *description = json_pack("{s:i, s:O}", "version", 1, "kernels", kernels);
-        status = *description == NULL ? rs_fail_memory("a description of kernels") : status;
+        status = *description == NULL ? rs_fail_memory("a description of kernels")
+                                      : add_others(&at, *description);
     }
     json_decref(kernels);
     return status;

@@ -17,6 +17,11 @@
  *                   are full
  *     gain, why     how many times as fast the judge of layouts expects all forms to be, and the
  *                   reason; `gain` is absent where it cannot tell
+ *   others     the source's kernels without second forms, with the same members but `second`,
+ *              `gain` and `why`: a launch of a closed one leaves all other arrays as they are. None
+ *              that the linker may rename
+ *   witness    the mangled name of one of the second forms, which is in every module that the
+ *              others are in; both are there or neither
  *
  * Which arguments are transformed when a program is built: if the judge foretells a gain from some
  * of a kernel's arguments, those; the others keep their layout, and the reason says what it

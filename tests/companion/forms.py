@@ -24,6 +24,8 @@ __global__ void mixed(P *p, const Q *q, const int *at)
 { int i = blockIdx.x * blockDim.x + threadIdx.x, k = at[i]; for (int c = 0; c < 8; c++) p[i].a[c] += q[k].a[c]; }
 extern "C" __global__ void pairs(Two *t, int *n, Two *where) { t[threadIdx.x].d += t[threadIdx.x].c; n[(size_t)where & 1] = 0; }
 __global__ void numbers(float *x) { x[threadIdx.x] += 1; }
+__global__ void loads(float **x) { *x[threadIdx.x] += 1; }
+static __global__ void internal(float *x) { x[threadIdx.x] += 1; }
 void launch(P *p, int *n)
 { sim::scale<float, 3><<<1, 128>>>(p, p, 2, 100); sim::scale<double, -4><<<1, 128>>>(p, p, 2, 100); sim::hidden<<<1, 32>>>(p, 3); }
 """
@@ -32,7 +34,8 @@ void launch(P *p, int *n)
 # Kernels with a second form: how each reaches memory, or "" for one that does by its parameters alone.
 REACH = {
     "": ["int n) { p[i].x += n;", "float *o, const int *k) { o[i] = p[k[i]].x; atomicAdd(o, sqrtf(p[i].y));", "Box b) { p[i].x += b.values[i];",
-         "int n) { P *q = p + i; step(q, n); P local[2]; local[n & 1] = *q; p[i] = local[0];", "long n) { extern __shared__ float s[]; s[i] = n; p[i].x = s[0] + table[i];"],
+         "int n) { P *q = p + i; step(q, n); P local[2]; local[n & 1] = *q; p[i] = local[0];", "long n) { extern __shared__ float s[]; s[i] = n; p[i].x = s[0] + table[i];",
+         "int n) { __shared__ float s[32]; s[i & 31] = n; __syncthreads(); p[i].x = s[0] + __popc(n);"],
     "pointers lie in memory": ["Node *l) { p[i].x += l->next->value;", "float **a) { p[i].x = a[i][0];", "char *c) { p[i].x = **(float **)(c + i);", "Holder h) { p[i].x = h.list[i][0];",
                                "int n) { __shared__ float *s[4]; p[i].x = *s[n];"],
     "outside of it holds pointers": ["int n) { p[i].x = where[n];"],
@@ -189,6 +192,10 @@ def main(rewriter):
     reply = ask(rewriter, SOURCE)
     kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
     check(wrong, "names: %s" % sorted(kernels), sorted(kernels) == ["gather", "mixed", "pairs", "sim::hidden", "sim::scale<double, -4>", "sim::scale<float, 3>"])
+    others = {k["name"]: k for k in reply["forms"]["others"]}
+    check(wrong, "others: %s" % others, sorted(others) == ["loads", "numbers"] and others["numbers"]["closed"] and
+          others["numbers"]["symbol"] == "_Z7numbersPf" and "second" not in others["numbers"] and not others["loads"]["closed"])
+    check(wrong, "witness: %s" % reply["forms"]["witness"], reply["forms"]["witness"] in [f for k in kernels.values() for f in k["second"].values()])
     scale = kernels["sim::scale<float, 3>"]
     check(wrong, "symbols: %s" % scale, scale["symbol"] == "_ZN3sim5scaleIfLi3EEEvP1PPKS1_T_i" and scale["parameters"] == 4 and
           scale["second"]["ragged_large"] == "_ZN3sim11scale__astaIfLi3E13restride_formIxLb0EEEEvP1PPKS3_T_i15restride_extentS8_")

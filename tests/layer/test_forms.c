@@ -71,6 +71,29 @@ static void reads_all_members(void **state)
     rs_forms_free(&forms);
 }
 
+/* Kernels without second forms are found by their very names, and not without a witness. */
+static void reads_others(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{\"version\": 1, \"kernels\": [], \"witness\": \"_Z1wv\", \"others\": [{\"symbol\": "
+        "\"_Z3sumPf\", \"name\": \"sum\", \"parameters\": 1, \"closed\": true, \"arguments\": "
+        "[]}]}",
+        "{\"version\": 1, \"kernels\": [], \"others\": [{\"symbol\": \"_Z3sumPf\", \"name\": "
+        "\"sum\", \"parameters\": 1, \"closed\": true, \"arguments\": []}]}"};
+    rs_forms forms = {0};
+    assert_int_equal(rs_forms_parse(&forms, texts[1], strlen(texts[1])), RESTRIDE_SYNTAX);
+    assert_int_equal(rs_forms_parse(&forms, texts[0], strlen(texts[0])), RESTRIDE_OK);
+    const rs_form_kernel *kernel = rs_forms_find(&forms, "_Z3sumPf");
+    assert_non_null(kernel);
+    assert_true(kernel->is_closed && kernel->parameters == 1 && kernel->argument_count == 0);
+    assert_string_equal(kernel->witness, "_Z1wv");
+    assert_null(kernel->second[RS_SECOND_RAGGED_LARGE]);
+    assert_null(rs_forms_find(&forms, "_ZL3sumPf"));
+    assert_null(rs_forms_find(&forms, "__nv_static_4__0_ab_Z3sumPf"));
+    rs_forms_free(&forms);
+}
+
 /* A text with one byte changed or cut: whatever is read is freed, and nothing of it is half there.
  */
 static void reads_damaged_ones(void **state)
@@ -221,10 +244,10 @@ static void reads_damaged_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_all_members),         cmocka_unit_test(reads_damaged_ones),
-        cmocka_unit_test(finds_no_ambiguous_kernel), cmocka_unit_test(knows_names),
-        cmocka_unit_test(finds_what_is_loaded),      cmocka_unit_test(finds_what_is_linked),
-        cmocka_unit_test(reads_damaged_files),
+        cmocka_unit_test(reads_all_members),    cmocka_unit_test(reads_others),
+        cmocka_unit_test(reads_damaged_ones),   cmocka_unit_test(finds_no_ambiguous_kernel),
+        cmocka_unit_test(knows_names),          cmocka_unit_test(finds_what_is_loaded),
+        cmocka_unit_test(finds_what_is_linked), cmocka_unit_test(reads_damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

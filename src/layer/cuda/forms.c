@@ -26,6 +26,7 @@ static void free_kernel(rs_form_kernel *kernel)
     free(kernel->arguments);
     free(kernel->symbol);
     free(kernel->name);
+    free(kernel->witness);
     free(kernel->why);
     free(kernel->open);
 }
@@ -77,51 +78,69 @@ static restride_status parse_argument(rs_form_argument *argument, const json_t *
     return rs_record_from_json(&argument->record, json_object_get(from, "record"));
 }
 
-static restride_status parse_kernel(rs_form_kernel *kernel, const json_t *from)
+/* The names of a kernel's second forms, and what is foretold of them. */
+static restride_status parse_second(rs_form_kernel *kernel, const json_t *from)
 {
-    const json_t *arguments = json_object_get(from, "arguments");
-    const json_t *second = json_object_get(from, "second");
-    const size_t count = json_array_size(arguments);
-    const char *symbol = rs_json_string_of(from, "symbol");
-    const long long parameters = rs_json_integer_of(from, "parameters");
-    restride_status status = RESTRIDE_OK;
-    *kernel = (rs_form_kernel){.gain = rs_json_number_of(from, "gain"),
-                               .arguments = calloc(count + 1, sizeof *kernel->arguments),
-                               .is_closed = json_is_true(json_object_get(from, "closed")),
-                               .parameters = parameters > 0 ? (size_t)parameters : 0};
-    if (symbol == NULL)
-        return rs_fail(RESTRIDE_SYNTAX, "A described kernel has no symbol.");
-    kernel->symbol = rs_name_plain(symbol);
-    if (kernel->arguments == NULL || kernel->symbol == NULL)
-        return rs_fail_memory("a description of kernels");
-    status = take(&kernel->name, from, "name");
-    if (status == RESTRIDE_OK && rs_json_string_of(from, "open") != NULL)
-        status = take(&kernel->open, from, "open");
-    if (status == RESTRIDE_OK)
-        status = take(&kernel->why, from, "why");
+    restride_status status = take(&kernel->why, from, "why");
+    kernel->gain = rs_json_number_of(from, "gain");
     for (size_t i = 0; i < RS_FORM_KINDS && status == RESTRIDE_OK; i++) {
         char *mangled = NULL;
-        status = take(&mangled, second, kinds[i]);
+        status = take(&mangled, json_object_get(from, "second"), kinds[i]);
         if (status == RESTRIDE_OK)
             kernel->second[i] = rs_name_plain(mangled);
         free(mangled);
         if (status == RESTRIDE_OK && kernel->second[i] == NULL)
             status = rs_fail_memory("a description of kernels");
     }
+    return status;
+}
+
+/* Of all in a description, which may have a witness: one without second forms must. */
+static restride_status parse_kernel(rs_form_kernel *kernel, const json_t *from, const json_t *all,
+                                    bool has_second)
+{
+    const json_t *arguments = json_object_get(from, "arguments");
+    const size_t count = json_array_size(arguments);
+    const char *symbol = rs_json_string_of(from, "symbol");
+    const long long parameters = rs_json_integer_of(from, "parameters");
+    restride_status status = RESTRIDE_OK;
+    *kernel = (rs_form_kernel){.arguments = calloc(count + 1, sizeof *kernel->arguments),
+                               .is_closed = json_is_true(json_object_get(from, "closed")),
+                               .parameters = parameters > 0 ? (size_t)parameters : 0};
+    if (symbol == NULL)
+        return rs_fail(RESTRIDE_SYNTAX, "A described kernel has no symbol.");
+    kernel->symbol = has_second ? rs_name_plain(symbol) : strdup(symbol);
+    if (kernel->arguments == NULL || kernel->symbol == NULL)
+        return rs_fail_memory("a description of kernels");
+    status = take(&kernel->name, from, "name");
+    if (status == RESTRIDE_OK && rs_json_string_of(from, "open") != NULL)
+        status = take(&kernel->open, from, "open");
+    if (status == RESTRIDE_OK)
+        status = has_second ? parse_second(kernel, from) : RESTRIDE_OK;
+    if (status == RESTRIDE_OK && (!has_second || rs_json_string_of(all, "witness") != NULL))
+        status = take(&kernel->witness, all, "witness");
     for (size_t i = 0; i < count && status == RESTRIDE_OK; i++) {
+        rs_form_argument *argument = &kernel->arguments[i];
         kernel->argument_count = i + 1;
-        status =
-            parse_argument(&kernel->arguments[i], json_array_get(arguments, i), kernel->parameters);
+        status = parse_argument(argument, json_array_get(arguments, i), kernel->parameters);
+        if (status == RESTRIDE_OK && !has_second && argument->is_transformed)
+            status = rs_fail(RESTRIDE_SYNTAX, "A kernel without second forms has one.");
     }
     return status;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
 /* Whether two descriptions of one name mean the same to a launch. */
 static bool is_same(const rs_form_kernel *a, const rs_form_kernel *b)
 {
-    bool same = a->parameters == b->parameters && a->argument_count == b->argument_count;
+    bool same = a->parameters == b->parameters && a->argument_count == b->argument_count &&
+                a->is_closed == b->is_closed;
     for (size_t i = 0; same && i < RS_FORM_KINDS; i++)
-        same = strcmp(a->second[i], b->second[i]) == 0;
+        same = is_same_text(a->second[i], b->second[i]);
     for (size_t i = 0; same && i < a->argument_count; i++) {
         const rs_form_argument *x = &a->arguments[i], *y = &b->arguments[i];
         same = x->index == y->index && x->is_transformed == y->is_transformed &&
@@ -165,24 +184,22 @@ static restride_status give(rs_forms *forms, rs_form_kernel *kernel)
     return RESTRIDE_OK;
 }
 
-restride_status rs_forms_parse(rs_forms *forms, const char *text, size_t size)
+/* Of both lists nothing is added unless all of it can be read. */
+static restride_status parse_all(rs_forms *forms, const json_t *all)
 {
-    json_error_t error;
-    json_t *all = json_loadb(text, size, 0, &error);
-    const json_t *kernels = json_object_get(all, "kernels");
-    const size_t count = json_array_size(kernels);
+    const json_t *kernels = json_object_get(all, "kernels"),
+                 *others = json_object_get(all, "others");
+    const size_t first = json_array_size(kernels), count = first + json_array_size(others);
     size_t made = 0;
     restride_status status = RESTRIDE_OK;
-    if (all == NULL || rs_json_integer_of(all, "version") != 1 || !json_is_array(kernels)) {
-        json_decref(all);
-        return rs_fail(RESTRIDE_SYNTAX, "No description of kernels that this version reads%s%s.",
-                       all == NULL ? ": " : "", all == NULL ? error.text : "");
-    }
     rs_form_kernel *parsed = calloc(count + 1, sizeof *parsed);
     if (parsed == NULL)
-        status = rs_fail_memory("a description of kernels");
+        return rs_fail_memory("a description of kernels");
     while (made < count && status == RESTRIDE_OK) {
-        status = parse_kernel(&parsed[made], json_array_get(kernels, made));
+        const bool has_second = made < first;
+        const json_t *from =
+            has_second ? json_array_get(kernels, made) : json_array_get(others, made - first);
+        status = parse_kernel(&parsed[made], from, all, has_second);
         made++;
     }
     for (size_t i = 0; i < made; i++) {
@@ -192,6 +209,19 @@ restride_status rs_forms_parse(rs_forms *forms, const char *text, size_t size)
             free_kernel(&parsed[i]);
     }
     free(parsed);
+    return status;
+}
+
+restride_status rs_forms_parse(rs_forms *forms, const char *text, size_t size)
+{
+    json_error_t error;
+    json_t *all = json_loadb(text, size, 0, &error);
+    restride_status status =
+        all == NULL || rs_json_integer_of(all, "version") != 1 ||
+                !json_is_array(json_object_get(all, "kernels"))
+            ? rs_fail(RESTRIDE_SYNTAX, "No description of kernels that this version reads%s%s.",
+                      all == NULL ? ": " : "", all == NULL ? error.text : "")
+            : parse_all(forms, all);
     json_decref(all);
     return status;
 }
@@ -203,6 +233,8 @@ const rs_form_kernel *rs_forms_find(const rs_forms *forms, const char *symbol)
     char *plain = rs_name_plain(symbol);
     const rs_form_kernel *found = plain == NULL ? NULL : find_plain(forms, plain);
     free(plain);
+    if (found != NULL && found->second[0] == NULL && strcmp(found->symbol, symbol) != 0)
+        return NULL;
     return found == NULL || found->is_ambiguous ? NULL : found;
 }
 

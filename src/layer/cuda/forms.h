@@ -12,6 +12,10 @@
  *
  * Two objects may describe different kernels by one name, both static. Such a name is not found: a
  * module does not tell which object it came from.
+ *
+ * Other kernels of the same sources are described, too: which memory they reach. They are found by
+ * their very names. A module that another compiler made may have a kernel of the same name: a
+ * description is believed of a module that has its witness, one of the description's second forms.
  */
 #ifndef RS_LAYER_CUDA_FORMS_H
 #define RS_LAYER_CUDA_FORMS_H
@@ -51,8 +55,9 @@ typedef struct {
 
 typedef struct {
     char *symbol, *name;
-    size_t parameters; /* its own */
-    char *second[RS_FORM_KINDS];
+    size_t parameters;           /* its own */
+    char *second[RS_FORM_KINDS]; /* all NULL: there is none */
+    char *witness; /* a symbol that its module has; NULL: not known, and there are second forms */
     rs_form_argument *arguments;
     size_t argument_count;
     double gain; /* of all transformed arguments together; 0: not known */

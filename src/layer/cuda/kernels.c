@@ -14,6 +14,12 @@ enum { POINTER_BYTES = sizeof(uintptr_t) };
 
 static rs_forms forms;
 
+/* The last module that had the witness of a description. */
+static struct {
+    rs_cuda_module module;
+    unsigned long long name; /* a hash */
+} witnessed;
+
 /* Kernels that are not described count as one program in the report. */
 static rs_program undescribed;
 static unsigned program_count = 1;
@@ -144,6 +150,8 @@ static bool add_targets(rs_cuda_kernel_record *kernel, const rs_form_kernel *for
     for (size_t i = 0; i < core->target_count; i++)
         core->arguments[core->targets[i].index].target = &core->targets[i];
     kernel->second_parameters = form->parameters + core->target_count;
+    if (form->second[RS_SECOND_FULL] == NULL)
+        return true;
     for (int kind = 0; kind < RS_FORM_KINDS; kind++)
         kernel->names[kind] = rs_form_symbol(form, (rs_form_kind)kind, kernel->symbol);
     if (form->gain > 0) {
@@ -176,16 +184,19 @@ static const char *read_form(rs_cuda_kernel_record *kernel, const rs_form_kernel
         drop_targets(&kernel->core);
         return "the kernel's arguments cannot be followed";
     }
-    return NULL;
+    kernel->is_closed = true;
+    return kernel->core.target_count > 0 ? NULL : "no argument has a second form";
 }
 
 static void describe(rs_cuda_kernel_record *kernel, const rs_form_kernel *form) RS_LOCKED
 {
     rs_kernel *core = &kernel->core;
-    kernel->program =
-        (rs_program){.layer = core->layer,
-                     .number = ++program_count,
-                     .hash = rs_knowledge_hash(form->second[RS_SECOND_FULL], form->symbol)};
+    kernel->program = (rs_program){.layer = core->layer,
+                                   .number = ++program_count,
+                                   .hash = rs_knowledge_hash(form->second[RS_SECOND_FULL] != NULL
+                                                                 ? form->second[RS_SECOND_FULL]
+                                                                 : form->witness,
+                                                             form->symbol)};
     core->program = &kernel->program;
     core->facts = rs_report_kernel(&kernel->program, form->name);
     core->policy = rs_policy_of_kernel(core->layer, form->name);
@@ -224,9 +235,27 @@ static bool may_be_wanted(const rs_kernel *kernel)
            kernel->foretold_gain > 1;
 }
 
+/* Whether a module was made with the source that a description tells of. To look for a function
+ * may load it: one look is enough for each module. */
+static bool is_of(rs_cuda_module module, const rs_form_kernel *found) RS_LOCKED
+{
+    rs_cuda_function function;
+    if (found->witness == NULL)
+        return true;
+    const unsigned long long name = rs_knowledge_hash(found->witness, NULL);
+    if (module != NULL && module == witnessed.module && name == witnessed.name)
+        return true;
+    if (module == NULL ||
+        rs_cuda.driver->cuModuleGetFunction(&function, module, found->witness) != RS_CUDA_SUCCESS)
+        return false;
+    witnessed.module = module;
+    witnessed.name = name;
+    return true;
+}
+
 /* Run-time compiled modules have descriptions of their own; other names are those of all objects.
  */
-static const rs_form_kernel *find_form(const rs_cuda_kernel_record *kernel)
+static const rs_form_kernel *find_form(const rs_cuda_kernel_record *kernel) RS_LOCKED
 {
     rs_cuda_module module = NULL;
     const rs_forms *own = NULL;
@@ -235,7 +264,8 @@ static const rs_form_kernel *find_form(const rs_cuda_kernel_record *kernel)
         own = rs_nvrtc_forms_of(module);
     if (own == NULL && rs_forms_read_loaded(&forms) == RESTRIDE_OK)
         own = &forms;
-    return own != NULL ? rs_forms_find(own, kernel->symbol) : NULL;
+    const rs_form_kernel *found = own != NULL ? rs_forms_find(own, kernel->symbol) : NULL;
+    return found == NULL || is_of(module, found) ? found : NULL;
 }
 
 static rs_cuda_kernel_record *make_kernel(rs_cuda_function handle) RS_LOCKED
@@ -294,6 +324,7 @@ rs_word rs_follow_unload(const rs_entry *entry, rs_word *w)
         free_kernel(kernel);
     rs_map_free(&layer->kernels);
     layer->kernels = (rs_map)RS_MAP_EMPTY;
+    witnessed.module = NULL;
     rs_layer_unlock(layer);
     rs_nvrtc_forget((const void *)w[0]);
     return rs_entry_call(entry, w);

@@ -1,11 +1,12 @@
 /*
  * Kernels: what is known of one, and its second forms, which lie in the module that it is of.
  *
- * What a launch may touch. A kernel is described where it has second forms (forms.h). If it is
- * closed, it reaches memory by its parameters alone: by those that are pointers, and by pointers in
- * structures that are passed by value. So a launch uses the allocations whose addresses its
- * parameters have, at any byte of them, and no others. Any other kernel may have pointers in memory
- * of the device, from a copy or from an earlier kernel, so it may use all memory.
+ * What a launch may touch. A kernel is described where it, or another of its source, has second
+ * forms (forms.h). If it is closed, it reaches memory by its parameters alone: by those that are
+ * pointers, and by pointers in structures that are passed by value. So a launch uses the
+ * allocations whose addresses its parameters have, at any byte of them, and no others. Any other
+ * kernel may have pointers in memory of the device, from a copy or from an earlier kernel, so it
+ * may use all memory.
  */
 #ifndef RS_LAYER_CUDA_KERNELS_H
 #define RS_LAYER_CUDA_KERNELS_H
@@ -28,6 +29,7 @@ typedef struct {
     size_t *sizes;              /* of the parameters */
     size_t *places;             /* of each in `values` */
     unsigned char *values;      /* of the last launch; those below 8 bytes do not count */
+    bool is_closed;             /* no other memory than by those */
     bool reaches_many;          /* more allocations by structures than there is room for */
     rs_cuda_function own;       /* as the driver's functions on functions want it */
     char *symbol;               /* in the module */

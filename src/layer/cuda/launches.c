@@ -325,7 +325,7 @@ static rs_word launch_ordered(const launching *l, rs_cuda_queue *queue,
     const rs_layer *layer = rs_the_layer();
     if (!l->is_plain)
         return launch_alone(l, queue, kernel);
-    if (kernel != NULL && kernel->core.target_count > 0 && l->parameters != NULL)
+    if (kernel != NULL && kernel->is_closed && l->parameters != NULL)
         return launch_described(l, queue, kernel);
     return queue->settled == layer->generation && !rs_report_times(rs_the_layer())
                ? launch_unordered(l, queue, kernel)

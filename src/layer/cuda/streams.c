@@ -164,14 +164,18 @@ void rs_cuda_use_all(rs_command *command)
         queue->settled = layer->generation;
 }
 
+/* Blank arrays were not used since their allocation. */
 void rs_cuda_assume_all_used(void)
 {
     rs_queue *queue;
+    rs_buffer *buffer;
     rs_layer *layer = rs_the_layer();
     for (size_t at = 0; (queue = rs_map_next(&layer->queues, &at)) != NULL;) {
         rs_command command;
         rs_command_start(&command, layer, queue, queue->handle, 0, NULL);
-        rs_cuda_use_all(&command);
+        for (size_t one = 0; (buffer = rs_map_next(&layer->buffers, &one)) != NULL;)
+            if (!rs_buffer_is_blank(buffer))
+                rs_command_use(&command, buffer, NULL);
         rs_command_finish(&command);
     }
 }

@@ -8,6 +8,7 @@
  *   pairs(particle *a, int n)                             each pair by itself, in tiles of pairs
  *   birth(particle *a, int n)                             writes all but one member, reads none
  *   open(particle *a, int n)                              described, but not closed
+ *   weigh(float *p, int n)                                closed, without a second form
  *   scale(float *p, int n)                                not described, as the following
  *   reach(char **table, int n)                            by an address in memory
  *
@@ -253,6 +254,14 @@ void open_ended(unsigned threads, void **values)
     const array a = array_of(values, 0, -1);
     for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++)
         MEMBER(a, particle, i, w[3]) += 2;
+}
+
+SIZES(weigh, P, I);
+void weigh(unsigned threads, void **values)
+{
+    float *p = VALUE(float *, 0);
+    for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++)
+        p[i] = p[i] * 0.25f + 3;
 }
 
 SIZES(scale, P, I);

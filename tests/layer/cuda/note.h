@@ -1,6 +1,7 @@
 /*
  * A description of kernels, as `restride nvcc` puts one into an object: a section of notes
- * (src/layer/cuda/forms.h). ARGUMENT and KERNEL write its parts, NOTE the whole.
+ * (src/layer/cuda/forms.h). ARGUMENT and KERNEL write its parts, NOTE the whole. OTHER is a kernel
+ * without second forms, of which NOTE_AND_OTHERS tells with the witness of their module.
  */
 #ifndef NOTE_H
 #define NOTE_H
@@ -19,18 +20,25 @@
 #define KERNEL(name, parameters, closed, gain, arguments)                                          \
     KERNEL_OF_FORMS(name, "full", "ragged", parameters, closed, gain, arguments)
 
+#define OTHER(name, parameters, closed)                                                            \
+    "{\"symbol\":\"" name "\",\"name\":\"" name "\",\"parameters\":" #parameters                   \
+    ",\"closed\":" closed ",\"arguments\":[]}"
+
 /* The rest of the compiler's own line is a comment of the assembler. */
 #ifdef __x86_64__
 #define NOTES "restride_forms,\"a\",@note#"
 #else
 #define NOTES "restride_forms,\"a\",%note//"
 #endif
-#define NOTE(kernels)                                                                              \
+#define NOTE_OF(variable, content)                                                                 \
     __attribute__((section(NOTES), used, aligned(4))) static const struct {                        \
         unsigned name_bytes, text_bytes, type;                                                     \
         char name[(sizeof "Restride" + 3) / 4 * 4];                                                \
-        char text[(sizeof TEXT(kernels) + 2) / 4 * 4];                                             \
-    } note = {sizeof "Restride", sizeof TEXT(kernels) - 1, 1, "Restride", TEXT(kernels)}
-#define TEXT(kernels) "{\"version\":1,\"kernels\":[" kernels "]}"
+        char text[(sizeof(content) + 2) / 4 * 4];                                                  \
+    } variable = {sizeof "Restride", sizeof(content) - 1, 1, "Restride", content}
+#define NOTE(kernels) NOTE_OF(note, "{\"version\":1,\"kernels\":[" kernels "]}")
+#define NOTE_AND_OTHERS(variable, kernels, witness, others)                                        \
+    NOTE_OF(variable, "{\"version\":1,\"kernels\":[" kernels "],\"witness\":\"" witness            \
+                      "\",\"others\":[" others "]}")
 
 #endif

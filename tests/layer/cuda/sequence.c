@@ -34,10 +34,10 @@ static _Thread_local uint64_t state;
 _Thread_local uint64_t sum;
 static _Thread_local array arrays[MOST_ARRAYS];
 static _Thread_local pointer streams[STREAMS]; /* the first is a default stream */
-static void *kernels[8];
-enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, SCALE, REACH, KERNELS };
-static const char *const names[KERNELS] = {"move",  "mix",        "fold",  "inside",
-                                           "pairs", "open_ended", "scale", "reach"};
+static void *kernels[9];
+enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, WEIGH, SCALE, REACH, KERNELS };
+static const char *const names[KERNELS] = {"move",       "mix",   "fold",  "inside", "pairs",
+                                           "open_ended", "weigh", "scale", "reach"};
 
 /* A wait for the context ends captures of all threads: it waits until there are none. */
 static pthread_rwlock_t captures = PTHREAD_RWLOCK_INITIALIZER;
@@ -376,7 +376,7 @@ static void launch_unknown(int stream)
     if (a->type == MIXED)
         return;
     order(a, stream, true);
-    start(is_open ? OPEN : SCALE, (size_t)n, stream, (void *[]){&a->address, &n});
+    start(is_open ? OPEN : SCALE - (int)below(2), (size_t)n, stream, (void *[]){&a->address, &n});
     note(a, stream, true);
 }
 

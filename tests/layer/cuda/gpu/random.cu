@@ -150,6 +150,13 @@ KERNEL(open_ended)(particle *a, int n)
         a[i].w[3] += 2;
 }
 
+KERNEL(weigh)(float *p, int n)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        p[i] = p[i] * 0.25f + 3;
+}
+
 KERNEL(scale)(float *p, int n)
 {
     const size_t i = I;
