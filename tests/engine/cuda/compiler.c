@@ -72,7 +72,7 @@ result nvrtcCompileProgram(program *p, int count, const char *const *options)
     snprintf(p->library, sizeof p->library, "%s/kernel.%ld.%d.so", folder, (long)getpid(),
              number++);
     snprintf(source, sizeof source, "%s.c", p->library);
-    const char *wanted = getenv("EMULATED_COMPILE");
+    const char *wanted = getenv("EMULATED_COMPILE"), *header = getenv("EMULATED_HEADER");
     if (wanted != NULL && strcmp(wanted, "no") == 0)
         return SUCCESS;
     FILE *file = fopen(source, "w");
@@ -80,7 +80,8 @@ result nvrtcCompileProgram(program *p, int count, const char *const *options)
     if (file == NULL || common == NULL)
         return COMPILATION;
     fwrite(p->source, 1, (size_t)(common - p->source), file);
-    fprintf(file, "#define RS_CUDA_COMMON\n#include \"%s\"\n%s", EMULATED_HEADER, common);
+    fprintf(file, "#define RS_CUDA_COMMON\n#include \"%s\"\n%s",
+            header != NULL ? header : EMULATED_HEADER, common);
     fclose(file);
     snprintf(command, sizeof command, "cc -std=gnu11 -w -O1 -shared -fPIC -o %s %s", p->library,
              source);
