@@ -84,11 +84,13 @@ DECISIONS = (
     "a trial would cost too much of the time that it has taken so far",
     "its conversions are being built",
 )
+# Needs a time that is late while the program goes on, which few of a thousand programs meet: a short run does without.
+BY_CHANCE = ("the times of its trial are not known yet",) if count < 10000 else ()
 
 
 def check_decisions():
     """Policy auto, with and without times for a report, and once more with what a run has learned. Each kind of decision
-    happens."""
+    happens, but for those of BY_CHANCE."""
     decided = dict.fromkeys(DECISIONS, 0)
     with tempfile.TemporaryDirectory() as work:
         wisdom = dict(RESTRIDE_WISDOM=f"{work}/wisdom.json")
@@ -104,7 +106,7 @@ def check_decisions():
         # What a trial meets depends on the clock: processes follow until each has happened.
         runs += [(860001 + count * i, count // 8, "p" * (i % 2), False, {}) for i in range(16)]
         for at, (seed, number, flags, times, more) in enumerate(runs):
-            if at >= 10 and all(decided.values()):
+            if at >= 10 and all(number > 0 or reason in BY_CHANCE for reason, number in decided.items()):
                 break
             report = check(seed, number, flags, "auto", times=times, **more)
             for kernel in report["kernels"]:
@@ -112,7 +114,7 @@ def check_decisions():
                     decided[reason] = decided.get(reason, 0) + times_decided
     for reason, number in sorted(decided.items(), key=lambda one: -one[1]):
         print(f"{number:9} {reason}")
-        if number == 0 or reason not in DECISIONS:
+        if (number == 0 and reason not in BY_CHANCE) or reason not in DECISIONS:
             complain(f"decided {number} times: {reason}")
 
 
