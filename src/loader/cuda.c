@@ -1,7 +1,8 @@
 /*
- * Who asks ld.so for a function of the CUDA driver or of NVRTC, by a call or by dlsym(), gets what
- * librestride_layer_cuda.so answers for it. RESTRIDE_CUDA_LAYER has the path of that library, which
- * is loaded into the program's namespace when it is first needed: here is another C library.
+ * Who asks ld.so for a function of the CUDA driver, of NVRTC or of nvJitLink, by a call or by
+ * dlsym(), gets what librestride_layer_cuda.so answers for it. RESTRIDE_CUDA_LAYER has the path of
+ * that library, which is loaded into the program's namespace when it is first needed: here is
+ * another C library.
  *
  * ld.so asks for the names of calls while it loads a program, when nothing can be loaded yet. They
  * are bound to a function of this file, which asks the layer when it is called.
@@ -221,7 +222,8 @@ unsigned rs_loader_cuda_open(const struct link_map *map, uintptr_t *mark)
     if (getenv("RESTRIDE_CUDA_LAYER") == NULL || begins(name, "librestride_layer") ||
         begins(name, "libnvidia-") || begins(name, "libcudadebugger") || begins(name, "ld-linux"))
         return 0; /* the layer's and the driver's own */
-    if (begins(name, "libcuda.so") || begins(name, "libnvrtc.so")) {
+    if (begins(name, "libcuda.so") || begins(name, "libnvrtc.so") ||
+        begins(name, "libnvJitLink.so")) {
         *mark = DRIVER_FILE;
         return LA_FLG_BINDTO;
     }

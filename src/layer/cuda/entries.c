@@ -13,6 +13,7 @@
  */
 #include "layer/cuda/driver.h"
 
+#include "layer/cuda/links.h"
 #include "layer/cuda/nvrtc.h"
 #include "layer/cuda/thunks.h"
 
@@ -156,6 +157,8 @@ uintptr_t restride_cuda_answer(const char *name, uintptr_t function)
     void *pointer;
     bool is_per_thread;
     const rs_entry_kind *compiler = rs_nvrtc_kind(name);
+    if (compiler == NULL)
+        compiler = rs_link_kind(name);
     if ((compiler == NULL && !is_of_driver(name)) || rs_cuda.driver == NULL)
         return function;
     const rs_entry_kind *kind = compiler != NULL ? compiler : kind_of_export(name, &is_per_thread);

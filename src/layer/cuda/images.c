@@ -61,6 +61,22 @@ size_t rs_image_size(const void *image)
     return 0;
 }
 
+/* Its table of sections is there, before that is read. */
+size_t rs_image_size_within(const void *image, size_t size)
+{
+    Elf64_Ehdr head;
+    if (size >= sizeof head && memcmp(image, ELFMAG, SELFMAG) == 0) {
+        memcpy(&head, image, sizeof head);
+        if (head.e_shoff > size ||
+            (size_t)head.e_shnum * sizeof(Elf64_Shdr) > size - (size_t)head.e_shoff)
+            return 0;
+    } else if (size < SELFMAG || memcmp(image, ELFMAG, 1) == 0) {
+        return 0;
+    }
+    const size_t own = rs_image_size(image);
+    return own <= size ? own : 0;
+}
+
 /* --- pairs --- */
 
 static entry *find(const void *key, size_t size)
@@ -76,6 +92,7 @@ static void free_entry(entry *one)
     if (one == NULL)
         return;
     rs_forms_free(&one->other.forms);
+    free(one->other.description);
     free(one->other.bytes);
     free(one->key);
     free(one);
@@ -110,7 +127,8 @@ static restride_status fill(entry *one, const void *other, size_t size, const ch
 {
     one->other.bytes = copy(other, size);
     one->other.size = size;
-    return one->other.bytes == NULL
+    one->other.description = copy(description, description_size);
+    return one->other.bytes == NULL || one->other.description == NULL
                ? rs_fail_memory("an image")
                : rs_forms_parse(&one->other.forms, description, description_size);
 }

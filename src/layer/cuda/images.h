@@ -11,12 +11,16 @@
 typedef struct {
     void *bytes; /* of the image that takes its place */
     size_t size;
-    rs_forms forms; /* that are described for it */
+    rs_forms forms;    /* that are described for it, */
+    char *description; /* by this text */
 } rs_image;
 
 /* Bytes of an image in memory: of a cubin by its own headers, of PTX up to its end. 0: it is
  * neither, and nothing of it is read beyond what tells so. */
 size_t rs_image_size(const void *image);
+
+/* The same of memory of so many bytes and one that is zero; 0: it is larger. */
+size_t rs_image_size_within(const void *image, size_t size);
 
 /* Keeps a pair for this process and later ones. RESTRIDE_OUT_OF_MEMORY; RESTRIDE_SYNTAX for a
  * description that cannot be read. */

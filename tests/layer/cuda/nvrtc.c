@@ -2,7 +2,7 @@
  * nvrtc LIBRARY DRIVER SOURCE IMAGE [NAME...]: a program that compiles a source at run time, with
  * name expressions, writes the image that it gets, and loads it. "-" for the source: IMAGE is
  * loaded as it is, as by a program with a cache of its own. The made-up driver writes what it was
- * given to $MADE_UP_IMAGE.
+ * given to $MADE_UP_IMAGE. With a path of nvJitLink in $LINKER it links its PTX, and loads that.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -44,6 +44,27 @@ static char *read_file(const char *path, size_t *size)
     return text;
 }
 
+/* The linked image of PTX. */
+static char *link_ptx(const char *path, const char *ptx, size_t *size)
+{
+    static const char *const options[] = {"-arch=sm_90"};
+    handle linker = dlopen(path, RTLD_NOW), link = NULL;
+    if (linker == NULL)
+        exit(2);
+    char *exact = malloc(strlen(ptx)); /* without its end */
+    memcpy(exact, ptx, strlen(ptx));
+    CALL(linker, nvJitLinkCreate, (handle *, unsigned, const char *const *), &link, 1, options);
+    CALL(linker, nvJitLinkAddData, (handle, int, const void *, size_t, const char *), link, 2,
+         exact, strlen(ptx), "k");
+    CALL(linker, nvJitLinkComplete, (handle), link);
+    free(exact);
+    CALL(linker, nvJitLinkGetLinkedCubinSize, (handle, size_t *), link, size);
+    char *cubin = malloc(*size);
+    CALL(linker, nvJitLinkGetLinkedCubin, (handle, void *), link, cubin);
+    CALL(linker, nvJitLinkDestroy, (handle *), &link);
+    return cubin;
+}
+
 int main(int argc, char **argv)
 {
     handle compiler = argc < 5 ? NULL : dlopen(argv[1], RTLD_NOW);
@@ -70,9 +91,17 @@ int main(int argc, char **argv)
                  argv[i], &lowered);
             puts(lowered);
         }
-        CALL(compiler, nvrtcGetCUBINSize, (handle, size_t *), program, &size);
-        image = malloc(size);
-        CALL(compiler, nvrtcGetCUBIN, (handle, char *), program, image);
+        if (getenv("LINKER") != NULL) {
+            CALL(compiler, nvrtcGetPTXSize, (handle, size_t *), program, &size);
+            char *ptx = malloc(size);
+            CALL(compiler, nvrtcGetPTX, (handle, char *), program, ptx);
+            image = link_ptx(getenv("LINKER"), ptx, &size);
+            free(ptx);
+        } else {
+            CALL(compiler, nvrtcGetCUBINSize, (handle, size_t *), program, &size);
+            image = malloc(size);
+            CALL(compiler, nvrtcGetCUBIN, (handle, char *), program, image);
+        }
         CALL(compiler, nvrtcDestroyProgram, (handle *), &program);
         FILE *file = fopen(argv[4], "wb");
         if (file == NULL || fwrite(image, 1, size, file) != size || fclose(file) != 0)

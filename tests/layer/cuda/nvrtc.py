@@ -11,6 +11,7 @@ import tempfile
 import time
 
 restride, program, folder = sys.argv[1:4]
+LINKERS = glob.glob("/usr/local/cuda/lib64/libnvJitLink.so.1[23]") + glob.glob("/usr/local/cuda/lib/libnvJitLink.so.1[23]")
 LIBRARIES = glob.glob("/usr/local/cuda/lib64/libnvrtc.so.1[23]") + glob.glob("/usr/lib/x86_64-linux-gnu/libnvrtc.so.1[23]")
 SOURCE = """
 struct Body { float a[8]; int k; };
@@ -77,6 +78,14 @@ def main():
         os.remove(f"{work}/loaded")
         run(work, "-", f"{work}/own.cubin")
         check("a later process", len([name for name in sections(read(f"{work}/loaded")) if "__asta" in name and name.startswith(".text.")]) == 12)
+        for linker in LINKERS[:1]:
+            run(work, f"{work}/k.cu", f"{work}/plain.linked", *NAMES, followed=False, LINKER=linker)
+            run(work, f"{work}/k.cu", f"{work}/own.linked", *NAMES, LINKER=linker)
+            check("the program got another linked image", read(f"{work}/own.linked") == read(f"{work}/plain.linked"))
+            loaded, own = sections(read(f"{work}/loaded")), sections(read(f"{work}/own.linked"))
+            linked = [name for name in own if name.startswith(".text.")]
+            check(f"linked: {linked}", len(linked) == 3 and all(loaded.get(name) == own[name] for name in linked))
+            check("second forms of a linked image", len([name for name in loaded if "__asta" in name and name.startswith(".text.")]) == 12)
         run(work, "-", f"{work}/own.cubin", RESTRIDE_POLICY="off", followed=False)
         check("policy off", read(f"{work}/loaded") == read(f"{work}/own.cubin"))
         begin = time.monotonic()
