@@ -27,7 +27,7 @@
 #define BIRTH KERNEL("birth", 2, "true", "3.0", OF_PARTICLE(0, "a", 2))
 #define OPEN KERNEL("open_ended", 2, "false", "3.0", OF_PARTICLE(0, "a", 2))
 
-NOTE_AND_OTHERS(note, MOVE "," MIX "," FOLD "," INSIDE "," PAIRS "," BIRTH "," OPEN, "move_full",
+NOTE_AND_OTHERS(own, MOVE "," MIX "," FOLD "," INSIDE "," PAIRS "," BIRTH "," OPEN, "move_full",
                 OTHER("weigh", 2, "true"));
 
 /* Of another source that was built so, with kernels of the same names in modules of its own. */

@@ -30,15 +30,15 @@
 #else
 #define NOTES "restride_forms,\"a\",%note//"
 #endif
-#define NOTE_OF(variable, content)                                                                 \
+#define NOTE_OF(source, content)                                                                   \
     __attribute__((section(NOTES), used, aligned(4))) static const struct {                        \
         unsigned name_bytes, text_bytes, type;                                                     \
         char name[(sizeof "Restride" + 3) / 4 * 4];                                                \
         char text[(sizeof(content) + 2) / 4 * 4];                                                  \
-    } variable = {sizeof "Restride", sizeof(content) - 1, 1, "Restride", content}
-#define NOTE(kernels) NOTE_OF(note, "{\"version\":1,\"kernels\":[" kernels "]}")
-#define NOTE_AND_OTHERS(variable, kernels, witness, others)                                        \
-    NOTE_OF(variable, "{\"version\":1,\"kernels\":[" kernels "],\"witness\":\"" witness            \
-                      "\",\"others\":[" others "]}")
+    } note_of_##source = {sizeof "Restride", sizeof(content) - 1, 1, "Restride", content}
+#define NOTE(kernels) NOTE_OF(own, "{\"version\":1,\"kernels\":[" kernels "]}")
+#define NOTE_AND_OTHERS(source, kernels, witness, others)                                          \
+    NOTE_OF(source, "{\"version\":1,\"kernels\":[" kernels "],\"witness\":\"" witness              \
+                    "\",\"others\":[" others "]}")
 
 #endif

@@ -51,8 +51,10 @@ static char *link_ptx(const char *path, const char *ptx, size_t *size)
     handle linker = dlopen(path, RTLD_NOW), link = NULL;
     if (linker == NULL)
         exit(2);
-    char *exact = malloc(strlen(ptx)); /* without its end */
-    memcpy(exact, ptx, strlen(ptx));
+    const size_t length = strlen(ptx);
+    char *exact = malloc(length); /* without its end */
+    for (size_t i = 0; i < length; i++)
+        exact[i] = ptx[i];
     CALL(linker, nvJitLinkCreate, (handle *, unsigned, const char *const *), &link, 1, options);
     CALL(linker, nvJitLinkAddData, (handle, int, const void *, size_t, const char *), link, 2,
          exact, strlen(ptx), "k");
