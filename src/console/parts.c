@@ -51,8 +51,7 @@ restride_status rs_cli_part_path(const char *part, char **path)
     }
     if (!*path)
         rs_fail(RESTRIDE_IO,
-                "%s was not found in %s or %s below %s/; build or install it together with "
-                "restride.",
+                "%s was not found in %s or %s below %s/; restride doctor says what to install.",
                 part, folders[0], folders[1], prefix);
     free(prefix);
     return *path ? RESTRIDE_OK : RESTRIDE_IO;

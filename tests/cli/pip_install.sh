@@ -18,3 +18,10 @@ shown() { awk -v begin="    \$ $1" '$0 == begin {on = 1; next} on && (/^    \$ /
 shown "cat turn.py" >turn.py
 diff <(shown "python3 turn.py" | sed '/^$/d') <("$work/venv/bin/python" turn.py)
 "$work/venv/bin/restride" --version
+# Without what its dependency brings, the remedy is pip's.
+printf '__kernel void f(__global float *a) { a[0] = 1; }\n' >k.cl
+"$work/venv/bin/restride" rewrite k.cl >/dev/null 2>said
+"$work/venv/bin/pip" uninstall --quiet --yes libclang
+! "$work/venv/bin/restride" rewrite k.cl 2>said
+diff said - <<<"restride rewrite: What reads kernels needs libclang, which is not installed here: pip install libclang."
+"$work/venv/bin/restride" doctor | grep -A 1 "missing *kernel rewriter" | grep -q -- "-> pip install libclang"
