@@ -109,12 +109,24 @@ RESTRIDE_API restride_status restride_group_create(restride_group **group,
  * above 0 are ignored. Since 0.1. */
 RESTRIDE_API void restride_group_set_timeout(restride_group *group, double seconds);
 
+/* How long plans keep the memory of other processes mapped. */
+typedef enum {
+    RESTRIDE_PEER_MEMORY_NONE = 0, /* they do not use it */
+    RESTRIDE_PEER_MEMORY_OF_A_RUN = 1,
+    /* Until they are destroyed, or run with another allocation. No process frees an array that it
+     * gave to a plan before all have destroyed theirs, or run them with others. */
+    RESTRIDE_PEER_MEMORY_KEPT = 2
+} restride_peer_memory;
+
 /*
- * Whether the plans that are made from now on may read and write the memory of other processes'
- * devices; at first they may. With CUDA engines, up to 64 processes of one host and memory of
- * cuMemAlloc() or cudaMalloc(), what two processes exchange then moves between their devices at
- * once, in place, without chunks or messages. Where a device does not reach another one, messages
- * are sent. All processes must say the same. Since 0.1.
+ * Whether (restride_peer_memory) the plans that are made from now on may read and write the memory
+ * of other processes; at first they may. Up to 64 processes of one host then exchange bytes in
+ * place, without chunks or messages: with CUDA engines between devices, in memory of cuMemAlloc()
+ * or cudaMalloc(); with host engines where the kernel permits process_vm_readv(). Where a process
+ * does not reach another one, messages are sent. All processes must say the same. Since 0.1.
+ *
+ * To map a buffer of another device takes some 10 ms, which pays for arrays of some GiB, so with
+ * messages of CUDA memory smaller ones are sent.
  */
 RESTRIDE_API void restride_group_use_peer_memory(restride_group *group, int use);
 

@@ -46,6 +46,7 @@ restride_status restride_group_create(restride_group **group,
     created->rank = rank;
     created->size = size;
     created->seconds = DEFAULT_SECONDS;
+    created->peer_memory = 1;
     *group = created;
     return RESTRIDE_OK;
 }
@@ -59,7 +60,7 @@ void restride_group_set_timeout(restride_group *group, double seconds)
 void restride_group_use_peer_memory(restride_group *group, int use)
 {
     if (group != NULL)
-        group->no_peer_memory = use == 0;
+        group->peer_memory = use;
 }
 
 int restride_group_rank(const restride_group *group)

@@ -12,10 +12,10 @@ struct restride_group {
     void *context;
     int rank;
     int size;
-    double seconds; /* that a call waits at most */
-    bool broken;    /* a call failed midway: messages may be under way */
-    bool no_peer_memory;
-    void *words; /* of all processes, while they agree */
+    double seconds;  /* that a call waits at most */
+    bool broken;     /* a call failed midway: messages may be under way */
+    int peer_memory; /* 0, 1 or RESTRIDE_PEER_MEMORY_KEPT */
+    void *words;     /* of all processes, while they agree */
 };
 
 /* A message is no larger. */

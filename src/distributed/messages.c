@@ -154,7 +154,7 @@ static restride_status find_places(const rs_redistribution_task *task, rs_redist
 {
     restride_status status = RESTRIDE_OK;
     r->swaps = r->move_count;
-    const bool by_peers = rs_peers_may(task->group, task->engine);
+    const bool by_peers = r->by_peers;
     for (size_t i = 0; status == RESTRIDE_OK && by_peers && i < r->swaps; i++) {
         peer_list list = {0};
         status = list_peers(task, r->order, (size_t)r->moves[i].to, 1, &list);

@@ -1,4 +1,5 @@
-/* Bytes that two processes of one host exchange place for place, directly between their devices. */
+/* Bytes that two processes of one host exchange place for place, directly in each other's memory.
+ */
 #ifndef RS_DISTRIBUTED_PEERS_H
 #define RS_DISTRIBUTED_PEERS_H
 
@@ -12,9 +13,10 @@ bool rs_peers_may(const restride_group *group, const restride_engine *engine);
 /* What a plan needs for it. One run at a time. */
 typedef struct rs_peers rs_peers;
 
-restride_status rs_peers_open(rs_peers **peers, restride_engine *engine, size_t processes);
+restride_status rs_peers_open(rs_peers **peers, restride_engine *engine,
+                              const restride_group *group);
 
-/* NULL is allowed; nothing may be mapped any more. */
+/* NULL is allowed. */
 void rs_peers_close(rs_peers *peers);
 
 /*
@@ -37,7 +39,8 @@ restride_status rs_peers_swap(rs_peers *peers, restride_group *group, void *buff
 restride_status rs_peers_settle(rs_peers *peers, restride_group *group, restride_status status,
                                 uint64_t work);
 
-/* Before this returns no process may free its buffer: it comes before the last word of a run. */
+/* Before this returns no process may free its buffer: it comes before the last word of a run. Maps
+ * that are kept stay (RESTRIDE_PEER_MEMORY_KEPT). */
 void rs_peers_unmap(rs_peers *peers);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "distributed/redistribution.h"
+#include "engine/peer.h"
 #include "transpose/choose.h"
 
 #include <stdlib.h>
@@ -283,6 +284,26 @@ static void share_scratch(rs_redistribution_task *task, rs_redistribution *r)
         task->options.scratch_bytes = MOST_SCRATCH_BYTES - chunks * r->chunk_bytes;
 }
 
+/* Between devices, mapping a buffer costs 20 ms on an H200; chunks from device to device cost so
+ * much more than that from here on. */
+static const size_t mapping_pays_from = (size_t)20 << 30;
+static const size_t mirror_pays_from = (size_t)8 << 30;
+
+static void choose_peers(const rs_redistribution_task *task, rs_redistribution *r)
+{
+    r->by_peers = rs_peers_may(task->group, task->engine);
+    if (r->by_peers && task->engine->operations->peer->mirror != NULL)
+        r->mirror = rs_mirror_find(task->layouts[0], task->layouts[1], task->unit);
+    if (r->way != RS_EXCHANGE_DEVICE || task->group->peer_memory == RESTRIDE_PEER_MEMORY_KEPT)
+        return;
+    size_t bytes = 0;
+    for (size_t p = 0; p < task->counts.processes[0]; p++)
+        for (size_t q = 0; q < task->counts.processes[1]; q++)
+            bytes += rs_counts_bytes(&task->counts, p, q);
+    r->by_peers = r->by_peers && bytes / (size_t)task->group->size >=
+                                     (r->mirror.side > 0 ? mirror_pays_from : mapping_pays_from);
+}
+
 static restride_status check_scratch(const restride_plan *plan, size_t granted)
 {
     const size_t taken = scratch_bytes(plan);
@@ -305,8 +326,8 @@ static restride_status create_plan(restride_plan **plan, const rs_redistribution
     (*plan)->kind = &kind;
     (*plan)->own = r;
     status = check_scratch(*plan, task->granted);
-    if (status == RESTRIDE_OK && rs_peers_may(task->group, task->engine))
-        status = rs_peers_open(&r->peers, task->engine, (size_t)task->group->size);
+    if (status == RESTRIDE_OK && r->by_peers)
+        status = rs_peers_open(&r->peers, task->engine, task->group);
     if (status == RESTRIDE_OK && r->move_count > 0)
         status = rs_exchange_open(&r->exchange, r->way, r->group, task->engine, r->moves,
                                   r->move_count, r->chunk_bytes);
@@ -325,8 +346,8 @@ static restride_status make(restride_plan **plan, rs_redistribution_task *task,
         status = rs_group_agree(r->group, status, r->work);
     if (status != RESTRIDE_OK)
         return status;
+    choose_peers(task, r);
     status = rs_redistribution_plan_messages(task, r);
-    r->mirror = rs_mirror_find(task->layouts[0], task->layouts[1], task->unit);
     if (status == RESTRIDE_OK)
         status = keep_shapes(task, r);
     if (status == RESTRIDE_OK)
@@ -353,8 +374,9 @@ restride_status restride_plan_redistribute(restride_plan **plan, restride_group 
     restride_status status =
         r == NULL ? rs_fail_memory("a plan") : check_arguments(&task, dimensions, from, to);
     uint64_t work = mix_text(mix_text(mix_text(0xCBF29CE484222325u, dimensions), from), to);
-    const size_t numbers[] = {element_bytes, task.granted, (size_t)group->size, task.way,
-                              engine != NULL && rs_peers_may(group, engine)};
+    const size_t numbers[] = {
+        element_bytes, task.granted, (size_t)group->size, task.way,
+        engine != NULL && rs_peers_may(group, engine) ? (size_t)group->peer_memory : 0};
     work = mix(work, numbers, sizeof numbers);
     status = rs_group_agree(group, status, work);
     if (status == RESTRIDE_OK) {

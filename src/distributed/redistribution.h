@@ -43,6 +43,7 @@ typedef struct {
     rs_message *moves;
     rs_exchange_way way;
     size_t chunk_bytes;
+    bool by_peers;                 /* what is swapped may go without messages */
     rs_peers *peers;               /* what is swapped may move directly between devices; or NULL */
     rs_mirror mirror;              /* what these may do at once instead of all else */
     size_t swaps;                  /* of the moves: they come first */

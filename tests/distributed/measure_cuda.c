@@ -3,6 +3,7 @@
  * CUDA devices: mpirun -n PROCESSES measure_cuda ROWS COLS REPEATS WAY...
  *
  *     staged, peer, nccl    as mpi_redistribute.c has them
+ *     kept                  as peer, where the plan keeps what it has mapped
  *     parts                 the local passes alone, and NCCL's exchange of as many bytes out of
  *                           place, which needs a second array
  *
@@ -24,7 +25,7 @@
 #include <string.h>
 
 enum { MOST_REPEATS = 64, STRETCHES = 64, STRETCH = 4096, FILL_BYTES = 16 << 20 };
-enum { MOST_WAYS = 4, MESSAGES = 200, MESSAGE_BYTES = 8 };
+enum { MOST_WAYS = 5, MESSAGES = 200, MESSAGE_BYTES = 8 };
 
 static struct {
     int (*synchronize)(void);
@@ -233,7 +234,8 @@ static void measure_way(const setting *s, const char *way)
         status = restride_engine_create_cuda(&engine, NULL);
     if (status != RESTRIDE_OK)
         stop(restride_last_error());
-    restride_group_use_peer_memory(group, strcmp(way, "peer") == 0);
+    restride_group_use_peer_memory(group, strcmp(way, "kept") == 0 ? RESTRIDE_PEER_MEMORY_KEPT
+                                                                   : strcmp(way, "peer") == 0);
     if (restride_plan_redistribute(&plan, group, engine, dims, layouts[0], layouts[1], 0, NULL) !=
         RESTRIDE_OK)
         stop(restride_last_error());

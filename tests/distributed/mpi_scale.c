@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     if (restride_group_create_mpi(&group, MPI_COMM_WORLD) != RESTRIDE_OK ||
         restride_engine_create_host(&engine, 1) != RESTRIDE_OK)
         stop(restride_last_error());
+    restride_group_use_peer_memory(group, 0); /* messages are counted */
     route ways[] = {{.count = 1}, {.count = 2}};
     static const int ends[3][2] = {{0, 2}, {0, 1}, {1, 2}};
     restride_plan **plans[] = {&ways[0].plans[0], &ways[1].plans[0], &ways[1].plans[1]};

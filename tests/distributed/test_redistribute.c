@@ -17,7 +17,16 @@ static size_t case_count = 400;
 static void random_redistributions(void **state)
 {
     (void)state;
+    use_peer_memory(false);
     redistribute_at_random(NULL, first_seed, case_count);
+}
+
+static void in_each_others_memory(void **state)
+{
+    (void)state;
+    use_peer_memory(true);
+    redistribute_at_random(NULL, first_seed, case_count / 4);
+    use_peer_memory(false);
 }
 
 /* ---- failures ---- */
@@ -230,6 +239,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_redistributions),
+        cmocka_unit_test(in_each_others_memory),
         cmocka_unit_test(each_process_hears_of_a_failure),
         cmocka_unit_test(none_waits_for_ever),
         cmocka_unit_test(groups_check_their_arguments),

@@ -58,6 +58,7 @@ static const entry driver_entries[] = {
     DRIVER(cuEventSynchronize, "cuEventSynchronize"),
     DRIVER(cuEventDestroy, "cuEventDestroy_v2"),
     DRIVER(cuMemGetAddressRange, "cuMemGetAddressRange_v2"),
+    DRIVER(cuPointerGetAttribute, "cuPointerGetAttribute"),
     DRIVER(cuIpcGetMemHandle, "cuIpcGetMemHandle"),
     DRIVER(cuIpcOpenMemHandle, "cuIpcOpenMemHandle_v2"),
     DRIVER(cuIpcCloseMemHandle, "cuIpcCloseMemHandle"),

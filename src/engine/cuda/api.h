@@ -68,6 +68,7 @@ enum {
     RS_CUDA_STREAM_NON_BLOCKING = 1,
     RS_CUDA_EVENT_DISABLE_TIMING = 2,
     RS_CUDA_IPC_LAZY_PEER_ACCESS = 1,
+    RS_CUDA_BUFFER_ID = 7, /* of a pointer: no other allocation of the process has had it */
     RS_CUDA_NOT_READY = 600
 };
 
@@ -127,6 +128,7 @@ typedef struct {
     rs_cuda_result (*cuEventDestroy)(rs_cuda_event event);
     rs_cuda_result (*cuMemGetAddressRange)(rs_cuda_pointer *base, size_t *size,
                                            rs_cuda_pointer pointer);
+    rs_cuda_result (*cuPointerGetAttribute)(void *value, int attribute, rs_cuda_pointer pointer);
     rs_cuda_result (*cuIpcGetMemHandle)(rs_cuda_handle *handle, rs_cuda_pointer pointer);
     rs_cuda_result (*cuIpcOpenMemHandle)(rs_cuda_pointer *pointer, rs_cuda_handle handle,
                                          unsigned flags);

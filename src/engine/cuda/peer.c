@@ -2,48 +2,11 @@
 #include "engine/peer.h"
 #include "engine/cuda/cuda.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 extern const char rs_cuda_swap_kernel[];
 
 enum { THREADS = 512, WIDEST = 16 };
-
-/* ---- who is who ---- */
-
-/* The same for all processes of a host until it starts again. */
-static uint64_t number_of_host(void)
-{
-    char text[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file == NULL || fgets(text, (int)sizeof text, file) == NULL)
-        text[0] = '\0';
-    if (file != NULL)
-        fclose(file);
-    uint64_t number = 0xCBF29CE484222325u; /* FNV-1a */
-    for (const char *c = text; *c != '\0'; c++)
-        number = (number ^ (unsigned char)*c) * 0x100000001B3u;
-    return text[0] == '\0' ? 0 : number;
-}
-
-static uint64_t host_number;
-static uint64_t process_number; /* 0: nothing is shared */
-
-static void find_numbers(void)
-{
-    host_number = number_of_host();
-    if (getrandom(&process_number, sizeof process_number, 0) != (ssize_t)sizeof process_number)
-        process_number = 0;
-}
-
-static bool numbers_are_known(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_numbers);
-    return host_number != 0 && process_number != 0;
-}
 
 /* ---- names and maps ---- */
 
@@ -55,8 +18,10 @@ static restride_status refuse(const char *why)
 static restride_status name_buffer(restride_engine *base, void *buffer, rs_peer_name *name)
 {
     const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
+    uint64_t host;
+    const uint64_t *process;
     *name = (rs_peer_name){0};
-    if (!numbers_are_known())
+    if (!rs_peer_numbers(&host, &process))
         return refuse("the host has no number of its own");
     restride_status status = base->operations->enter(base);
     if (status != RESTRIDE_OK)
@@ -67,14 +32,18 @@ static restride_status name_buffer(restride_engine *base, void *buffer, rs_peer_
     rs_cuda_result code = engine->api->cuMemGetAddressRange(&start, &size, (rs_cuda_pointer)buffer);
     if (code == 0)
         code = engine->api->cuIpcGetMemHandle(&handle, start);
+    unsigned long long allocation = 0;
+    if (code == 0 && engine->api->cuPointerGetAttribute(&allocation, RS_CUDA_BUFFER_ID, start) != 0)
+        allocation = 0;
     base->operations->leave(base);
     if (code != 0)
         return rs_cuda_fail(code, "naming memory for other processes");
-    *name = (rs_peer_name){.host = host_number,
-                           .process = process_number,
+    *name = (rs_peer_name){.host = host,
+                           .process = *process,
                            .context = (uint64_t)(uintptr_t)engine->context,
                            .base = start,
-                           .offset = (rs_cuda_pointer)buffer - start};
+                           .offset = (rs_cuda_pointer)buffer - start,
+                           .allocation = allocation};
     memcpy(name->handle, &handle, sizeof handle);
     return RESTRIDE_OK;
 }
@@ -82,10 +51,12 @@ static restride_status name_buffer(restride_engine *base, void *buffer, rs_peer_
 static restride_status map(restride_engine *base, const rs_peer_name *name, void **buffer)
 {
     const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
+    uint64_t host;
+    const uint64_t *process;
     *buffer = NULL;
-    if (!numbers_are_known() || name->host != host_number)
+    if (!rs_peer_numbers(&host, &process) || name->host != host)
         return refuse("it is another host's");
-    if (name->process == process_number) { /* a thread of this process */
+    if (name->process == *process) { /* a thread of this process */
         *buffer = (void *)(uintptr_t)(name->base + name->offset);
         return name->context == (uint64_t)(uintptr_t)engine->context
                    ? RESTRIDE_OK
@@ -109,7 +80,9 @@ static restride_status map(restride_engine *base, const rs_peer_name *name, void
 static void unmap(restride_engine *base, const rs_peer_name *name, void *buffer)
 {
     const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
-    if (buffer == NULL || name->process == process_number ||
+    uint64_t host;
+    const uint64_t *process;
+    if (buffer == NULL || !rs_peer_numbers(&host, &process) || name->process == *process ||
         base->operations->enter(base) != RESTRIDE_OK)
         return;
     engine->api->cuIpcCloseMemHandle((rs_cuda_pointer)buffer - name->offset);
@@ -145,8 +118,10 @@ static restride_status swap_words(const rs_cuda_engine *engine, rs_cuda_pointer 
 }
 
 /* Words as wide as both sides allow; at the ends there may be some bytes by themselves. */
-static restride_status swap(restride_engine *base, void *own, void *other, size_t bytes)
+static restride_status swap(restride_engine *base, const rs_peer_name *name, void *own, void *other,
+                            size_t bytes)
 {
+    (void)name;
     const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
     rs_cuda_pointer a = (rs_cuda_pointer)own;
     rs_cuda_pointer b = (rs_cuda_pointer)other;

@@ -314,6 +314,7 @@ static const rs_engine_operations operations = {
     .describe_stage = describe_stage,
     .describe_device = describe_device,
     .copy = &rs_host_copies,
+    .peer = &rs_host_peer,
     .destroy_stage = destroy_stage,
     .destroy = destroy,
 };

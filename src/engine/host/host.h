@@ -141,6 +141,7 @@ void rs_host_fit_threads(rs_host_stage *stage, size_t shared_bytes, size_t own_b
 
 /* From one buffer to another (copies.c). */
 extern const rs_copy_operations rs_host_copies;
+extern const rs_peer_operations rs_host_peer;
 
 /* "Intel(R) Xeon(R) Platinum 8481C, L2 2048 KiB, L3 107520 KiB"; NULL when memory is short. */
 json_t *rs_host_describe_device(void);

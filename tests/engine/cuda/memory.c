@@ -35,6 +35,7 @@ typedef struct allocation {
     unsigned char *bytes;
     size_t size;
     int file; /* that other processes map; -1: none */
+    unsigned long long number;
 } allocation;
 static allocation *allocations;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -79,6 +80,8 @@ result cuMemAlloc_v2(uintptr_t *pointer, size_t bytes)
     memset(made->bytes, CANARY, bytes + 2 * CANARY_BYTES);
     made->size = bytes;
     pthread_mutex_lock(&lock);
+    static unsigned long long last;
+    made->number = ++last;
     made->next = allocations;
     allocations = made;
     pthread_mutex_unlock(&lock);
@@ -142,16 +145,30 @@ result cuMemcpyDtoD_v2(uintptr_t target, uintptr_t source, size_t bytes)
     return SUCCESS;
 }
 
-/* The device's number, of all that may be asked. */
+static unsigned long long number_of(uintptr_t base)
+{
+    unsigned long long number = 0;
+    pthread_mutex_lock(&lock);
+    for (const allocation *a = allocations; a != NULL; a = a->next)
+        if ((uintptr_t)a->bytes + CANARY_BYTES == base)
+            number = a->number;
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+/* Numbers of the allocation and of the device, of all that may be asked. */
 result cuPointerGetAttribute(void *value, int attribute, uintptr_t pointer)
 {
     uintptr_t base;
     size_t size;
     result code = cuMemGetAddressRange_v2(&base, &size, pointer);
-    enum { DEVICE_ORDINAL = 9 };
-    if (code != SUCCESS || attribute != DEVICE_ORDINAL)
+    enum { BUFFER_ID = 7, DEVICE_ORDINAL = 9 };
+    if (code != SUCCESS || (attribute != DEVICE_ORDINAL && attribute != BUFFER_ID))
         return INVALID_VALUE;
-    *(int *)value = 0;
+    if (attribute == BUFFER_ID)
+        *(unsigned long long *)value = number_of(base);
+    else
+        *(int *)value = 0;
     return SUCCESS;
 }
 
