@@ -58,7 +58,7 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     bool is_narrow = rs_cuda_word(task) < SINGLE_WORD_BYTES;
     bool is_whole = block <= engine->common.local_bytes && !rs_cuda_panels_are_narrow(task);
     if (is_whole || rs_cuda_slim_suits(engine, task))
-        return 1.1 + narrow_words(task, 1.2);
+        return 1 + narrow_words(task, 1.2);
     size_t gangs = rs_cuda_panels_gangs(engine, task);
     if (gangs == 0)
         return INFINITY;
@@ -69,7 +69,8 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
     double words = is_narrow ? (is_single ? 0.7 : 3) : is_single ? 0 : 0.5;
     size_t column = task->rows * task->unit;
     words += column % SINGLE_WORD_BYTES != 0 ? 30 / (double)column : 0;
-    return 1.2 + 0.55 / (double)gangs + words + tiles_waste(task) +
+    bool is_cached = task->outer == 1 && block < CACHED_BYTES;
+    return (is_cached ? 0.7 : 1.2) + 0.55 / (double)gangs + words + tiles_waste(task) +
            misaligned(task->cols * task->unit, 0.12) + misaligned(task->rows * task->unit, 0.12);
 }
 
@@ -80,7 +81,8 @@ static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task
     return rs_reverse_cost(task, scratch_limit);
 }
 
-/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. */
+/* Elements that do not begin at lines touch one more, and narrow accesses take more of them. There
+ * are few long ones, and the longest chain holds up the rest. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
@@ -88,7 +90,9 @@ static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task 
         return reverse_cost(engine, task, scratch_limit);
     double unit = (double)task->unit;
     double word = (double)rs_cuda_word(task);
-    return 1.08 + 95 / unit + misaligned(task->unit, 0.2 + 32 / unit) + (word < 16 ? 1 / word : 0);
+    double few = 0.05 * fmax(log2(unit / 512), 0);
+    return 1.08 + 95 / unit + few + misaligned(task->unit, 0.2 + 32 / unit) +
+           (word < 16 ? 1 / word : 0);
 }
 
 static double square_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
@@ -216,7 +220,7 @@ static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *
         return INFINITY;
     double full = (double)(task->tile * row) / (double)engine->common.local_bytes;
     double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
-    return 1.04 + 16 / (double)row + 1000 / (double)(task->tile * row) + misaligned(row, 0.1) +
+    return 0.94 + 16 / (double)row + 1000 / (double)(task->tile * row) + misaligned(row, 0.1) +
            0.14 * full + narrow;
 }
 
