@@ -22,19 +22,12 @@ static int reduction_operand(rs_walk *walk, uint64_t key, int right, char *opera
     if (node < 0 || walk->tree->nodes[node].is != RS_NODE_BINARY)
         return -1;
     int a = rs_node_child(walk->tree, node, 0), b = rs_node_child(walk->tree, node, 1);
-    if (b < 0)
+    if (b < 0 || walk->tree->nodes[node].symbol[1] != '\0')
         return -1;
-    char *symbol = rs_operator_between(walk, a, b);
-    int operand = -1;
-    if (symbol != NULL && symbol[0] != '\0' && symbol[1] == '\0') {
-        *operation = symbol[0];
-        if (strchr("+*-&|^", symbol[0]) != NULL && is_variable(walk, a, key))
-            operand = b;
-        else if (strchr("+*&|^", symbol[0]) != NULL && is_variable(walk, b, key))
-            operand = a;
-    }
-    free(symbol);
-    return operand;
+    *operation = walk->tree->nodes[node].symbol[0];
+    if (rs_node_is_binary(walk->tree, node, "+ * - & | ^") && is_variable(walk, a, key))
+        return b;
+    return rs_node_is_binary(walk->tree, node, "+ * & | ^") && is_variable(walk, b, key) ? a : -1;
 }
 
 /* Whether nobody uses the value of an expression. */
@@ -141,7 +134,7 @@ static int first_operand(rs_walk *walk, int node)
 {
     node = rs_node_inner(walk->tree, node);
     while (node >= 0 && walk->tree->nodes[node].is == RS_NODE_BINARY &&
-           (rs_node_is_binary(walk->tree, node, "+") || rs_node_is_binary(walk->tree, node, "-")))
+           (rs_node_is_binary(walk->tree, node, "+ -")))
         node = rs_node_inner(walk->tree, rs_node_child(walk->tree, node, 0));
     return node;
 }
@@ -201,30 +194,29 @@ rs_value rs_walk_assign_compound(rs_walk *walk, int node)
     int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
     if (right < 0)
         return rs_walk_parts(walk, node);
-    char *symbol = rs_operator_between(walk, left, right);
+    const char symbol = walk->tree->nodes[node].symbol[0];
     rs_location place = rs_walk_locate(walk, left);
     rs_value result = rs_value_unknown(0, false);
-    bool reduces = symbol != NULL && strchr("+-*&|^", symbol[0]) != NULL;
-    if (!reduces || !evaluate_reduction(walk, &place, left, right, symbol[0], &result)) {
+    bool reduces = strchr("+-*&|^", symbol) != NULL;
+    if (!reduces || !evaluate_reduction(walk, &place, left, right, symbol, &result)) {
         rs_value added = rs_walk_evaluate(walk, right);
         rs_value old = rs_value_unknown(rs_walk_anything(walk), true);
         if (place.kind != RS_PLACE_MEMORY)
             old = rs_walk_load(walk, &place, left);
         bool number = rs_node_is_integer(walk, left) || old.kind == RS_VALUE_ADDRESS;
         const rs_syntax_type *type = rs_type_of(walk->tree, rs_node_inner(walk->tree, right));
-        if (number && symbol != NULL)
+        if (number)
             result = rs_walk_operate_typed(
-                walk, symbol[0], &old, &added,
+                walk, symbol, &old, &added,
                 rs_type_is_unsigned(type) ? type : rs_type_of(walk->tree, left));
         else
             result = rs_value_unknown(rs_value_depends(walk, &old) | rs_value_depends(walk, &added),
                                       true);
         result = rs_walk_narrow(walk, &result, -1, rs_type_of(walk->tree, left));
         rs_walk_store(walk, &place, &result, left, true);
-        if (place.kind == RS_PLACE_MEMORY && symbol != NULL)
-            mark_reduction(walk, may_be_reordered(walk, symbol[0], left, right));
+        if (place.kind == RS_PLACE_MEMORY)
+            mark_reduction(walk, may_be_reordered(walk, symbol, left, right));
     }
-    free(symbol);
     return result;
 }
 

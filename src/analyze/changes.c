@@ -59,7 +59,7 @@ bool rs_loads_memory(const rs_tree *tree, int node)
         const int kind = tree->nodes[at].is, first = tree->nodes[at].first;
         if (kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_CALL ||
             (kind == RS_NODE_MEMBER && first >= 0 && rs_node_is_pointer(tree, first)) ||
-            (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, at, "*")))
+            (rs_node_is_unary(tree, at, "*")))
             return true;
     }
     return false;
@@ -98,7 +98,7 @@ static bool read_change(rs_walk *walk, int node, rs_assignment *c)
     if (left < 0 || !rs_variable_key(walk, left, &c->key))
         return false;
     c->lasts = lasts(tree, left);
-    if (kind == RS_NODE_BINARY && rs_node_is_binary(tree, node, "=")) {
+    if (rs_node_is_binary(tree, node, "=")) {
         read_sum(walk, c, right);
         c->data = rs_loads_memory(tree, right);
         return true;
@@ -112,10 +112,10 @@ static bool read_change(rs_walk *walk, int node, rs_assignment *c)
         return true;
     }
     if (kind == RS_NODE_UNARY) {
-        bool up = rs_node_is_prefix(tree, node, "++") || rs_node_is_postfix(tree, node, "++");
-        bool down = rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "--");
+        bool up = rs_node_is_unary(tree, node, "++");
+        bool down = rs_node_is_unary(tree, node, "--");
         c->sign = up ? 1 : down ? -1 : 0;
-        c->data = c->guess = rs_node_is_prefix(tree, node, "&"); /* its address is handed on */
+        c->data = c->guess = rs_node_is_unary(tree, node, "&"); /* its address is handed on */
         return up || down || c->data;
     }
     return false;
@@ -147,8 +147,7 @@ void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all)
                  kind == RS_NODE_IMPLICIT || kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_UNARY ||
                  kind == RS_NODE_ASSIGN || kind == RS_NODE_DECLARE || kind == RS_NODE_VARIABLE ||
                  kind == RS_NODE_CAST;
-    bool either =
-        rs_node_is_binary(walk->tree, node, "&&") || rs_node_is_binary(walk->tree, node, "||");
+    bool either = rs_node_is_binary(walk->tree, node, "&& ||");
     for (int child = walk->tree->nodes[node].first; child >= 0;
          child = walk->tree->nodes[child].next) {
         rs_changes_collect(walk, child, always && plain, all);
@@ -251,7 +250,7 @@ static reach of_place(unseen *u, int node, uint64_t *key)
         return TO_MEMORY;
     if (base < 0)
         return TO_ANYTHING;
-    if (tree->nodes[node].is == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*"))
+    if (rs_node_is_unary(tree, node, "*"))
         return of_pointer(u, base, key);
     bool element = tree->nodes[node].is == RS_NODE_SUBSCRIPT;
     if (!element && tree->nodes[node].is != RS_NODE_MEMBER &&
@@ -286,7 +285,7 @@ static bool is_assigned(const rs_tree *tree, int node, const rs_syntax_declarati
         const int left = rs_node_inner(tree, rs_node_child(tree, at, 0));
         if (left >= 0 && tree->nodes[left].is == RS_NODE_REFERENCE &&
             tree->nodes[left].declaration == declared &&
-            (rs_node_is_binary(tree, at, "=") || rs_node_is_prefix(tree, at, "&")))
+            (rs_node_is_binary(tree, at, "=") || rs_node_is_unary(tree, at, "&")))
             return true;
     }
     return false;
@@ -334,11 +333,11 @@ static reach of_pointer(unseen *u, int node, uint64_t *key)
     case RS_NODE_MEMBER:
         return rs_type_of(tree, node)->kind == RS_TYPE_ARRAY ? TO_MEMORY : TO_ANYTHING;
     case RS_NODE_UNARY:
-        if (rs_node_is_prefix(tree, node, "&"))
+        if (rs_node_is_unary(tree, node, "&"))
             return of_place(u, first, key);
         break;
     case RS_NODE_BINARY:
-        if (rs_node_is_binary(tree, node, "+") || rs_node_is_binary(tree, node, "-")) {
+        if (rs_node_is_binary(tree, node, "+ -")) {
             bool left = rs_node_is_pointer(tree, rs_node_inner(tree, first));
             return of_pointer(u, left ? first : last, key) == TO_MEMORY ? TO_MEMORY : TO_ANYTHING;
         }

@@ -75,7 +75,7 @@ static int chosen_by(const rs_tree *tree, int node)
         int kind = tree->nodes[node].is;
         int base = rs_node_inner(tree, rs_node_child(tree, node, 0));
         bool part = kind == RS_NODE_MEMBER || kind == RS_NODE_SUBSCRIPT || kind == RS_NODE_IMPLICIT;
-        if (!part && !(kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
+        if (!part && !rs_node_is_unary(tree, node, "*"))
             return node;
         if (!part || base < 0 || rs_type_of(tree, base)->kind == RS_TYPE_POINTER)
             return -1;
@@ -192,7 +192,7 @@ static bool add_of(const rs_tree *tree, rs_escaped_list *found, int node)
     case RS_NODE_SWITCH:
         return add_hidden(tree, found, node);
     case RS_NODE_UNARY:
-        if (rs_node_is_prefix(tree, node, "&"))
+        if (rs_node_is_unary(tree, node, "&"))
             return add_root(tree, found, rs_node_child(tree, node, 0));
         return !rs_node_is_assignment(tree, node) || add_chosen(tree, found, node);
     case RS_NODE_BINARY:

@@ -9,8 +9,6 @@
 
 /* ---- expressions.c ---- */
 
-/* The text of an operator between two nodes, without blanks; the caller frees. */
-char *rs_operator_between(const rs_walk *walk, int left, int right);
 bool rs_node_is_integer(const rs_walk *walk, int node);
 
 /* Evaluates all parts of an expression whose value is not followed. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 60, STEP_LIMIT = 400000, OPERATOR_ROOM = 8 };
+enum { TEXT_ROOM = 60, STEP_LIMIT = 400000 };
 
 char *rs_walk_source(const rs_walk *walk, int node)
 {
@@ -38,18 +38,6 @@ char *rs_walk_text(const rs_walk *walk, int node)
     return text;
 }
 
-char *rs_operator_between(const rs_walk *walk, int left, int right)
-{
-    char text[OPERATOR_ROOM];
-    size_t length = 0;
-    size_t begin = walk->tree->nodes[left].end, end = walk->tree->nodes[right].begin;
-    for (size_t i = begin; i < end && length + 1 < sizeof text; i++)
-        if (!isspace((unsigned char)walk->tree->text[i]))
-            text[length++] = walk->tree->text[i];
-    text[length] = '\0';
-    return strdup(text);
-}
-
 bool rs_node_is_integer(const rs_walk *walk, int node)
 {
     const rs_syntax_type *type = rs_type_of(walk->tree, node);
@@ -68,8 +56,6 @@ rs_value rs_walk_parts(rs_walk *walk, int node)
     }
     return result;
 }
-
-/* Whether evaluating an expression may assign a variable. */
 
 /*
  * The values of two expressions (-1: none) of which only one is evaluated, by a condition that
@@ -109,11 +95,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
     int left = rs_node_child(walk->tree, node, 0), right = rs_node_child(walk->tree, node, 1);
     if (right < 0)
         return rs_walk_parts(walk, node);
-    char *symbol = rs_operator_between(walk, left, right);
-    if (symbol == NULL) {
-        walk->no_memory = true;
-        return rs_value_unknown(0, false);
-    }
+    const char *symbol = walk->tree->nodes[node].symbol;
     rs_value result;
     if (strcmp(symbol, "=") == 0) {
         result = rs_walk_assign(walk, left, right);
@@ -139,7 +121,6 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
             result = rs_value_unknown(rs_value_depends(walk, &a) | rs_value_depends(walk, &b),
                                       rs_value_has_data(walk, &a) || rs_value_has_data(walk, &b));
     }
-    free(symbol);
     return result;
 }
 
@@ -162,25 +143,19 @@ static rs_value evaluate_unary(rs_walk *walk, int node)
     int operand = rs_node_child(tree, node, 0);
     if (operand < 0)
         return rs_value_unknown(0, false);
-    if (rs_node_is_prefix(tree, node, "&"))
+    if (rs_node_is_unary(tree, node, "&"))
         return address_of(walk, operand);
-    if (rs_node_is_prefix(tree, node, "*")) {
+    if (rs_node_is_unary(tree, node, "*")) {
         rs_location place = rs_walk_locate(walk, node);
         return rs_walk_load(walk, &place, node);
     }
-    static const struct {
-        const char *text;
-        char symbol;
-        bool after;
-    } steps[] = {{"++", '+', false}, {"--", '-', false}, {"++", '+', true}, {"--", '-', true}};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (steps[i].after ? rs_node_is_postfix(tree, node, steps[i].text)
-                           : rs_node_is_prefix(tree, node, steps[i].text))
-            return rs_walk_assign_step(walk, operand, steps[i].symbol, steps[i].after);
+    if (rs_node_is_step(tree, node))
+        return rs_walk_assign_step(walk, operand, tree->nodes[node].symbol[0],
+                                   rs_node_is_postfix(tree, node));
     rs_value value = rs_walk_evaluate(walk, operand);
-    if (rs_node_is_prefix(tree, node, "+"))
+    if (rs_node_is_unary(tree, node, "+"))
         return value;
-    if (rs_node_is_prefix(tree, node, "-") && value.kind == RS_VALUE_NUMBER) {
+    if (rs_node_is_unary(tree, node, "-") && value.kind == RS_VALUE_NUMBER) {
         value.number = rs_polynomial_scale(&value.number, -1);
         return value.number.known ? value : rs_value_unknown(0, true);
     }

@@ -151,7 +151,7 @@ static bool may_change(const rs_tree *tree, int node, bool lasts, size_t grid)
         return false;
     bool written = rs_node_is_assignment(tree, up) &&
                    rs_node_inner(tree, rs_node_child(tree, up, 0)) == rs_node_inner(tree, node);
-    bool address = tree->nodes[up].is == RS_NODE_UNARY && rs_node_is_prefix(tree, up, "&");
+    bool address = rs_node_is_unary(tree, up, "&");
     return lasts || (!written && !(address && forgets_address(tree, up))) ||
            tree->nodes[node].begin > grid || shares_loop(tree, node, grid) ||
            rs_node_is_in(tree, node, RS_NODE_LAMBDA);

@@ -117,7 +117,7 @@ static bool is_shared(const rs_tree *tree, int node, int lambda,
 {
     int kind = tree->nodes[node].is;
     bool bound = kind == RS_NODE_CALL || kind == RS_NODE_VARIABLE;
-    if (rs_node_is_prefix(tree, node, "&") && is_part(tree, tree->nodes[node].first, declared))
+    if (rs_node_is_unary(tree, node, "&") && is_part(tree, tree->nodes[node].first, declared))
         return true;
     if (kind == RS_NODE_LAMBDA && node != lambda && rs_node_has(tree, lambda, RS_NODE_CALL) &&
         names_within(tree, node, declared))

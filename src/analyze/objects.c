@@ -59,7 +59,7 @@ static bool is_plain(const rs_tree *tree, int node)
     int first = tree->nodes[node].first;
     if (kind == RS_NODE_CALL || kind == RS_NODE_LAMBDA || kind == RS_NODE_SUBSCRIPT ||
         kind == RS_NODE_ASM || kind == RS_NODE_NEW || kind == RS_NODE_DELETE ||
-        (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
+        (rs_node_is_unary(tree, node, "*")))
         return false;
     if (kind == RS_NODE_MEMBER && first >= 0 && rs_node_is_pointer(tree, first) &&
         tree->nodes[rs_node_inner(tree, first)].is != RS_NODE_THIS)

@@ -456,11 +456,10 @@ static bool locate_result(rs_walk *walk, int node, rs_location *place)
         return false;
     if (tree->nodes[node].is == RS_NODE_CONDITIONAL && rs_node_child_count(tree, node) == 3) {
         *place = locate_either(walk, node);
-    } else if (tree->nodes[node].is == RS_NODE_BINARY && rs_node_is_binary(tree, node, ",")) {
+    } else if (rs_node_is_binary(tree, node, ",")) {
         (void)rs_walk_evaluate(walk, first);
         *place = rs_walk_locate(walk, last);
-    } else if (rs_node_is_assignment(tree, node) && !rs_node_is_postfix(tree, node, "++") &&
-               !rs_node_is_postfix(tree, node, "--")) {
+    } else if (rs_node_is_assignment(tree, node) && !rs_node_is_postfix(tree, node)) {
         (void)rs_walk_evaluate(walk, node);
         *place = rs_walk_locate(walk, first);
     } else if (is_reference_cast(tree, node, last)) {
@@ -497,7 +496,7 @@ rs_location rs_walk_locate(rs_walk *walk, int node)
     case RS_NODE_MEMBER:
         return locate_member(walk, node);
     case RS_NODE_UNARY:
-        if (rs_node_is_prefix(walk->tree, node, "*"))
+        if (rs_node_is_unary(walk->tree, node, "*"))
             return locate_target(walk, node);
         break;
     case RS_NODE_CALL:

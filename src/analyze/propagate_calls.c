@@ -112,8 +112,7 @@ static call_kind kind_of_call(const char *name)
 static void evaluate_element(rs_grid_walk *w, int node)
 {
     int inner = rs_node_inner(w->tree, node);
-    int operand = inner >= 0 && rs_grid_kind(w, inner) == RS_NODE_UNARY &&
-                          rs_node_is_prefix(w->tree, inner, "&")
+    int operand = inner >= 0 && rs_node_is_unary(w->tree, inner, "&")
                       ? rs_node_inner(w->tree, rs_node_child(w->tree, inner, 0))
                       : -1;
     if (operand >= 0 && rs_grid_kind(w, operand) == RS_NODE_SUBSCRIPT)
@@ -140,7 +139,7 @@ static rs_extended_type call_unknown(rs_grid_walk *w, const arguments *list, con
              name[0] != '\0' ? name : "a function");
     bool numbers = kind_of_call(name) == CALL_SCANS && scans_numbers(w, list, name);
     for (int i = 0; i < list->count; i++)
-        if (numbers && rs_node_is_prefix(w->tree, rs_node_inner(w->tree, list->nodes[i]), "&"))
+        if (numbers && rs_node_is_unary(w->tree, rs_node_inner(w->tree, list->nodes[i]), "&"))
             evaluate_element(w, list->nodes[i]);
         else
             rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node, what);

@@ -123,9 +123,9 @@ static rs_extended_type evaluate_address(rs_grid_walk *w, int node)
 static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
 {
     uint64_t key = 0;
-    if (rs_node_is_prefix(w->tree, node, "&"))
+    if (rs_node_is_unary(w->tree, node, "&"))
         return evaluate_address(w, node);
-    if (rs_node_is_prefix(w->tree, node, "*") && rs_grid_is_pointer(w->tree, node) &&
+    if (rs_node_is_unary(w->tree, node, "*") && rs_grid_is_pointer(w->tree, node) &&
         rs_grid_locate(w, node, &key))
         return rs_grid_read(w, key, rs_type_of(w->tree, node), node);
     int operand = rs_node_child(w->tree, node, 0);
@@ -134,9 +134,9 @@ static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
     if (rs_node_is_step(w->tree, node)) {
         rs_grid_keep(w, type, node, "arithmetic moves a pointer");
         rs_grid_notice_change(w, rs_node_inner(w->tree, operand), node);
-    } else if (rs_node_is_prefix(w->tree, node, "*")) {
+    } else if (rs_node_is_unary(w->tree, node, "*")) {
         rs_grid_keep(w, type, node, "a row is taken");
-    } else if (!rs_node_is_prefix(w->tree, node, "!")) {
+    } else if (!rs_node_is_unary(w->tree, node, "!")) {
         rs_grid_keep(w, type, node, "an operator is applied to the address");
     }
     return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
@@ -166,7 +166,6 @@ static rs_extended_type evaluate_assignment(rs_grid_walk *w, int node, int left,
 /* Comparisons change nothing; p2 + t of table 6.1, and every other operator, lose the address. */
 static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
 {
-    static const char *const comparing[] = {"==", "!=", "<", ">", "<=", ">="};
     const rs_tree *tree = w->tree;
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (right < 0) {
@@ -176,17 +175,14 @@ static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
     if (rs_node_is_binary(tree, node, "="))
         return evaluate_assignment(w, node, left, right);
     rs_extended_type a = rs_grid_evaluate(w, left);
-    if (rs_node_is_binary(tree, node, "&&") || rs_node_is_binary(tree, node, "||")) {
+    if (rs_node_is_binary(tree, node, "&& ||")) {
         evaluate_sometimes(w, node, right);
         return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
     }
     rs_extended_type b = rs_grid_evaluate(w, right);
     if (rs_node_is_binary(tree, node, ","))
         return b;
-    bool compares = false;
-    for (size_t i = 0; i < sizeof comparing / sizeof comparing[0] && !compares; i++)
-        compares = rs_node_is_binary(tree, node, comparing[i]);
-    if (!compares) {
+    if (!rs_node_is_binary(tree, node, "== != < > <= >=")) {
         rs_grid_keep(w, a, node, "arithmetic on the address");
         rs_grid_keep(w, b, node, "arithmetic on the address");
     }
@@ -260,8 +256,7 @@ static int grid_that_gets(const rs_grid_walk *w, int node)
     if (rs_grid_kind(w, parent) == RS_NODE_VARIABLE)
         return rs_grid_of_key(w, tree->nodes[parent].place + 1);
     int left = rs_node_inner(tree, rs_node_child(tree, parent, 0));
-    if (rs_grid_kind(w, parent) != RS_NODE_BINARY || !rs_node_is_binary(tree, parent, "=") ||
-        rs_grid_kind(w, left) != RS_NODE_REFERENCE)
+    if (!rs_node_is_binary(tree, parent, "=") || rs_grid_kind(w, left) != RS_NODE_REFERENCE)
         return -1;
     return rs_grid_of_key(w, rs_grid_key(tree->nodes[left].declaration));
 }
@@ -346,8 +341,7 @@ static int measured_grid(rs_grid_walk *w, int node, int *depth)
         bool element = rs_grid_kind(w, node) == RS_NODE_SUBSCRIPT &&
                        (rs_grid_kind(w, index) == RS_NODE_INTEGER ||
                         rs_grid_kind(w, index) == RS_NODE_REFERENCE);
-        bool target =
-            rs_grid_kind(w, node) == RS_NODE_UNARY && rs_node_is_prefix(w->tree, node, "*");
+        bool target = rs_node_is_unary(w->tree, node, "*");
         if (!element && !target)
             return -1;
         node = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));

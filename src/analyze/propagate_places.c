@@ -232,7 +232,7 @@ bool rs_grid_locate(rs_grid_walk *w, int node, uint64_t *key)
         *key = rs_grid_key(declared);
         return true;
     }
-    if (rs_grid_kind(w, node) != RS_NODE_UNARY || !rs_node_is_prefix(w->tree, node, "*"))
+    if (!rs_node_is_unary(w->tree, node, "*"))
         return false;
     rs_extended_type pointer = rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
     const rs_syntax_type *type = rs_type_of(w->tree, node);
@@ -331,8 +331,7 @@ void rs_grid_lose_all(rs_grid_walk *w, int node, const char *what)
         int target = rs_node_inner(w->tree, rs_node_child(w->tree, i, 0));
         if (rs_grid_kind(w, i) == RS_NODE_REFERENCE)
             lose_name(w, i, what);
-        else if (rs_node_is_assignment(w->tree, i) ||
-                 (rs_grid_kind(w, i) == RS_NODE_UNARY && rs_node_is_prefix(w->tree, i, "&")))
+        else if (rs_node_is_assignment(w->tree, i) || rs_node_is_unary(w->tree, i, "&"))
             rs_grid_notice_change(w, target, i);
     }
 }

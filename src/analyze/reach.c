@@ -55,7 +55,7 @@ bool rs_walk_names_variable(const rs_walk *walk, int node)
         return rs_is_variable(tree->nodes[node].declaration);
 
     bool member = tree->nodes[node].is == RS_NODE_MEMBER || rs_walk_is_component(walk, node);
-    bool target = tree->nodes[node].is == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*");
+    bool target = rs_node_is_unary(tree, node, "*");
     if (base < 0 || !(member || target))
         return false;
     base = rs_node_inner(tree, base);

@@ -185,7 +185,7 @@ static void may_read(rs_walk *walk, int argument, const rs_value *value)
     if (value->kind != RS_VALUE_POINTER && value->kind != RS_VALUE_RECORD)
         return;
     int named = rs_node_inner(walk->tree, argument);
-    bool address = named >= 0 && rs_node_is_prefix(walk->tree, named, "&");
+    bool address = named >= 0 && rs_node_is_unary(walk->tree, named, "&");
     if (address)
         named = rs_node_child(walk->tree, named, 0);
     char *text = rs_walk_text(walk, named), name[RS_CALL_NAME_ROOM];

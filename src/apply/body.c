@@ -12,8 +12,7 @@
 static int first_operand(const rs_tree *tree, int node)
 {
     node = rs_node_inner(tree, node);
-    while (tree->nodes[node].is == RS_NODE_BINARY &&
-           (rs_node_is_binary(tree, node, "+") || rs_node_is_binary(tree, node, "-")))
+    while (rs_node_is_binary(tree, node, "+ -"))
         node = rs_node_inner(tree, rs_node_child(tree, node, 0));
     return node;
 }
@@ -130,10 +129,9 @@ static bool write_assignment(rs_lanes *b, int node)
 {
     int left = rs_node_inner(b->tree, rs_node_child(b->tree, node, 0));
     int right = rs_node_child(b->tree, node, 1);
-    char symbol[RS_OPERATOR_ROOM];
+    const char *symbol = b->tree->nodes[node].symbol;
     if (right < 0)
         return rs_lanes_refuse(b, node, "has no vector form").vector;
-    rs_lanes_read_operator(b, left, right, symbol);
     size_t declaration = rs_node_declaration(b->tree, left);
     int reference = declaration == 0 ? rs_nest_reference(b->nest, left) : -1;
     bool local = declaration != 0 && rs_lanes_is_inside(b, declaration);
@@ -154,10 +152,9 @@ static bool write_assignment(rs_lanes *b, int node)
         return true;
     }
     rs_lane_value v = rs_lanes_express(b, right);
-    size_t operation = strlen(symbol);
-    if (operation > 1 && v.text != NULL) {
-        symbol[operation - 1] = '\0';
-        v = rs_lanes_calculate(b, node, rs_lanes_express(b, left), v, symbol);
+    if (b->tree->nodes[node].is == RS_NODE_ASSIGN && v.text != NULL) {
+        const char sign[] = {symbol[0], symbol[1] == '=' ? '\0' : symbol[1], '\0'};
+        v = rs_lanes_calculate(b, node, rs_lanes_express(b, left), v, sign);
     }
     if (v.text == NULL)
         return false;

@@ -9,15 +9,6 @@
 
 #include <string.h>
 
-void rs_lanes_read_operator(const rs_lanes *b, int left, int right, char symbol[RS_OPERATOR_ROOM])
-{
-    int length = 0;
-    for (size_t i = b->tree->nodes[left].end; i < b->tree->nodes[right].begin; i++)
-        if (strchr("+-*/%<>=!&|^,", b->tree->text[i]) != NULL && length + 1 < RS_OPERATOR_ROOM)
-            symbol[length++] = b->tree->text[i];
-    symbol[length] = '\0';
-}
-
 /* 0 and -1 in elements of `kind`. */
 static rs_lane_value as_mask(rs_lanes *b, rs_lane_value v, rs_kind kind)
 {
@@ -98,10 +89,9 @@ static rs_lane_value express_binary(rs_lanes *b, int node)
                  {">=", compare, ">="},      {"==", compare, "=="},     {"!=", compare, "!="},
                  {"&&", combine_masks, "&"}, {"||", combine_masks, "|"}};
     int first = rs_node_child(b->tree, node, 0), second = rs_node_child(b->tree, node, 1);
-    char symbol[RS_OPERATOR_ROOM];
+    const char *symbol = b->tree->nodes[node].symbol;
     if (second < 0)
         return rs_lanes_refuse(b, node, "is no expression that has a vector form");
-    rs_lanes_read_operator(b, first, second, symbol);
     if (strcmp(symbol, "=") == 0)
         return rs_lanes_refuse(b, node, "assigns inside an expression");
     if (strchr(symbol, ',') != NULL)
@@ -123,7 +113,7 @@ static rs_lane_value express_unary(rs_lanes *b, int node)
     rs_lane_value v = rs_lanes_express(b, child);
     if (v.text == NULL)
         return v;
-    if (rs_node_is_prefix(b->tree, node, "!")) {
+    if (rs_node_is_unary(b->tree, node, "!")) {
         rs_lane_value zero = {"0", RS_KIND_INT, false, false};
         if (!v.mask)
             return compare(b, v, zero, "==");
@@ -132,13 +122,11 @@ static rs_lane_value express_unary(rs_lanes *b, int node)
         made.mask = made.text != NULL;
         return made;
     }
-    static const char *const symbols[] = {"-", "+", "~"};
     v = rs_lanes_convert(b, v, rs_kind_promoted(v.kind));
-    for (int i = 0; i < 3; i++)
-        if (v.text != NULL && rs_node_is_prefix(b->tree, node, symbols[i])) {
-            rs_text_format(&text, "(%s%s)", symbols[i], v.text);
-            return rs_lanes_make(b, &text, v.kind, v.vector);
-        }
+    if (v.text != NULL && rs_node_is_unary(b->tree, node, "- + ~")) {
+        rs_text_format(&text, "(%s%s)", b->tree->nodes[node].symbol, v.text);
+        return rs_lanes_make(b, &text, v.kind, v.vector);
+    }
     return rs_lanes_refuse(b, node, "is no expression that has a vector form");
 }
 

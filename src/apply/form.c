@@ -433,8 +433,7 @@ static double node_cost(const rs_tree *tree, int node, rs_kind kind)
         return 0;
     if (rs_node_is_binary(tree, node, "="))
         return 0;
-    bool divides = rs_node_is_binary(tree, node, "/") || rs_node_is_binary(tree, node, "/=") ||
-                   rs_node_is_binary(tree, node, "%");
+    bool divides = rs_node_is_binary(tree, node, "/ /= %");
     return !divides                   ? 1
            : rs_kind_is_integer(kind) ? integer_quotient
            : wide                     ? wide_quotient

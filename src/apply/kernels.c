@@ -74,7 +74,7 @@ bool rs_function_is_callable(const rs_tree *tree, const rs_syntax_declaration *f
 /* The node of what an expression assigns, or hands on the address of; -1 for neither. */
 static int changed_by(const rs_tree *tree, int node)
 {
-    bool address = tree->nodes[node].is == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "&");
+    bool address = rs_node_is_unary(tree, node, "&");
     return address ? rs_node_child(tree, node, 0) : rs_node_assigned(tree, node);
 }
 

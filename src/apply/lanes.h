@@ -8,7 +8,7 @@
 #include "apply/kernels.h"
 #include "apply/types.h"
 
-enum { RS_LOCAL_LIMIT = 64, RS_KEPT_LIMIT = 4096, RS_OPERATOR_ROOM = 8 };
+enum { RS_LOCAL_LIMIT = 64, RS_KEPT_LIMIT = 4096 };
 
 /* An expression in OpenCL C. Without a text: there is none, and the nest has a refusal. */
 typedef struct {
@@ -71,9 +71,8 @@ rs_placed rs_lanes_placed(const rs_lanes *b, int reference);
 rs_lane_value rs_lanes_load(rs_lanes *b, int node, int reference);
 bool rs_lanes_store(rs_lanes *b, int node, int reference, rs_lane_value v);
 
-/* An expression; the operator between two nodes; two values and an operator. */
+/* An expression; two values and an operator. */
 rs_lane_value rs_lanes_express(rs_lanes *b, int node);
-void rs_lanes_read_operator(const rs_lanes *b, int left, int right, char symbol[RS_OPERATOR_ROOM]);
 rs_lane_value rs_lanes_calculate(rs_lanes *b, int node, rs_lane_value left, rs_lane_value right,
                                  const char *symbol);
 

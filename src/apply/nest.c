@@ -21,7 +21,7 @@ bool rs_node_holds(const rs_tree *tree, int outer, int inner)
 bool rs_node_is_memory(const rs_tree *tree, int node)
 {
     int kind = tree->nodes[node].is;
-    if (kind == RS_NODE_SUBSCRIPT || (kind == RS_NODE_UNARY && rs_node_is_prefix(tree, node, "*")))
+    if (kind == RS_NODE_SUBSCRIPT || rs_node_is_unary(tree, node, "*"))
         return true;
     int child = rs_node_inner(tree, rs_node_child(tree, node, 0));
     return kind == RS_NODE_MEMBER && child >= 0 &&

@@ -234,7 +234,7 @@ const char *rs_step_from_structure(rs_way *w, int up)
             break;
         return store(w, up, rs_node_sibling(w->tree, w->node));
     case RS_NODE_UNARY: {
-        if (!rs_node_is_prefix(w->tree, up, "&"))
+        if (!rs_node_is_unary(w->tree, up, "&"))
             break;
         const char *reason = check_nested(w, w->type);
         return reason != NULL ? reason
@@ -292,8 +292,7 @@ static bool is_address(const rs_way *w, int element)
     int up = node_at(w, element)->parent;
     while (node_at(w, up)->is == RS_NODE_PAREN)
         up = node_at(w, up)->parent;
-    return node_at(w, up)->is == RS_NODE_UNARY && rs_node_is_prefix(w->tree, up, "&") &&
-           !is_for_atomic(w, up);
+    return rs_node_is_unary(w->tree, up, "&") && !is_for_atomic(w, up);
 }
 
 /*
@@ -393,19 +392,17 @@ void rs_way_note_writing(rs_way *w)
         up = node_at(w, node)->parent;
     }
     bool step = rs_node_is_step(tree, up);
-    bool address = node_at(w, up)->is == RS_NODE_UNARY && rs_node_is_prefix(tree, up, "&");
+    bool address = rs_node_is_unary(tree, up, "&");
     bool left = node_at(w, up)->first == node;
     w->access.updated = step || address || (left && node_at(w, up)->is == RS_NODE_ASSIGN);
-    w->access.written = w->access.updated || (left && node_at(w, up)->is == RS_NODE_BINARY &&
-                                              rs_node_is_binary(tree, up, "="));
+    w->access.written = w->access.updated || (left && rs_node_is_binary(tree, up, "="));
 }
 
 const char *rs_step_from_leaf(rs_way *w, int up)
 {
     const rs_node *node = node_at(w, w->node), *outer = node_at(w, up);
     rs_way_note_writing(w);
-    bool address =
-        outer->is == RS_NODE_UNARY && rs_text_is(w->tree, outer->begin, node->begin, "&");
+    bool address = rs_node_is_unary(w->tree, up, "&");
     switch (outer->is) {
     case RS_NODE_PAREN:
         w->node = up;

@@ -50,7 +50,7 @@ static bool only_computes(const rs_tree *tree, int node)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         known = known || tree->nodes[node].is == kinds[i];
     if (tree->nodes[node].is == RS_NODE_BINARY)
-        known = !rs_node_is_binary(tree, node, "=") && !rs_node_is_binary(tree, node, ",");
+        known = !rs_node_is_binary(tree, node, "= ,");
     for (int child = tree->nodes[node].first; known && child >= 0; child = tree->nodes[child].next)
         known = only_computes(tree, child);
     return known;

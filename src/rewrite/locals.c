@@ -80,17 +80,8 @@ static bool is_read(const rs_tree *tree, int mention)
 /* The assignment whose left side is a mention, or -1. */
 static int assignment_of(const rs_tree *tree, int mention)
 {
-    static const char *const steps[] = {"++", "--"};
     int up = tree->nodes[mention].parent;
-    int kind = tree->nodes[up].is;
-    if (tree->nodes[up].first != mention)
-        return -1;
-    if (kind == RS_NODE_ASSIGN || (kind == RS_NODE_BINARY && rs_node_is_binary(tree, up, "=")))
-        return up;
-    for (size_t i = 0; kind == RS_NODE_UNARY && i < sizeof steps / sizeof steps[0]; i++)
-        if (rs_node_is_prefix(tree, up, steps[i]) || rs_node_is_postfix(tree, up, steps[i]))
-            return up;
-    return -1;
+    return tree->nodes[up].first == mention && rs_node_is_assignment(tree, up) ? up : -1;
 }
 
 /* Blocks run at another time than where they stand. */

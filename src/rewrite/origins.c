@@ -40,7 +40,7 @@ static rs_origin lvalue_origin(const rs_model *model, int node)
     if (n->is == RS_NODE_MEMBER)
         return rs_type_of(tree, child)->kind == RS_TYPE_POINTER ? rs_pointer_origin(model, child)
                                                                 : lvalue_origin(model, child);
-    if (n->is == RS_NODE_UNARY && rs_node_is_prefix(tree, inner, "*"))
+    if (rs_node_is_unary(tree, inner, "*"))
         return rs_pointer_origin(model, child);
     return somewhere;
 }
@@ -92,9 +92,9 @@ static rs_origin binary_origin(const rs_model *model, int node)
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (right < 0)
         return somewhere;
-    if (rs_node_is_binary(tree, node, "=") || rs_node_is_binary(tree, node, ","))
+    if (rs_node_is_binary(tree, node, "= ,"))
         return rs_pointer_origin(model, right);
-    if (!rs_node_is_binary(tree, node, "+") && !rs_node_is_binary(tree, node, "-"))
+    if (!rs_node_is_binary(tree, node, "+ -"))
         return somewhere;
     return rs_pointer_origin(model, rs_node_is_pointer(tree, left) ? left : right);
 }
@@ -137,9 +137,9 @@ rs_origin rs_pointer_origin(const rs_model *model, int node)
     case RS_NODE_ASSIGN:
         return rs_pointer_origin(model, n->first);
     case RS_NODE_UNARY:
-        if (rs_node_is_prefix(tree, inner, "&"))
+        if (rs_node_is_unary(tree, inner, "&"))
             return lvalue_origin(model, n->first);
-        if (rs_node_is_prefix(tree, inner, "*"))
+        if (rs_node_is_unary(tree, inner, "*"))
             return somewhere;
         return rs_pointer_origin(model, n->first);
     case RS_NODE_CONDITIONAL:
@@ -188,7 +188,7 @@ static restride_status collect_flows(rs_model *model, flow_list *list)
         if (node->is == RS_NODE_VARIABLE) {
             variable = rs_model_variable_of(model, node->declaration);
             source = rs_node_initializer(tree, n);
-        } else if (node->is == RS_NODE_BINARY && rs_node_is_binary(tree, n, "=")) {
+        } else if (rs_node_is_binary(tree, n, "=")) {
             variable = rs_model_variable(model, node->first);
             source = rs_node_child(tree, n, 1);
         }

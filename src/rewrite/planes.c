@@ -38,12 +38,10 @@ static bool can_be_repeated(const rs_tree *tree, int node)
     static const int kinds[] = {RS_NODE_INTEGER,  RS_NODE_REFERENCE, RS_NODE_PAREN,
                                 RS_NODE_IMPLICIT, RS_NODE_CAST,      RS_NODE_TYPE_NAME};
     const rs_node *n = &tree->nodes[node];
-    bool good = n->is == RS_NODE_CALL && asks_for_size(tree, node);
+    bool good = (n->is == RS_NODE_CALL && asks_for_size(tree, node)) ||
+                rs_node_is_binary(tree, node, "+ - * /");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         good = good || n->is == kinds[i];
-    static const char *const symbols[] = {"+", "-", "*", "/"};
-    for (size_t i = 0; n->is == RS_NODE_BINARY && i < 4; i++)
-        good = good || rs_node_is_binary(tree, node, symbols[i]);
     for (int child = n->first; good && child >= 0; child = tree->nodes[child].next)
         good = can_be_repeated(tree, child);
     return good;

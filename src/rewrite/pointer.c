@@ -102,13 +102,11 @@ static const char *assign(rs_way *w, int up)
 
 static const char *step_through_binary(rs_way *w, int up)
 {
-    static const char *const tests[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
     const rs_tree *tree = w->tree;
     bool left = node_at(w, up)->first == w->node;
     bool pointer = rs_node_is_pointer(tree, up);
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
-        if (rs_node_is_binary(tree, up, tests[i]))
-            return end_here(w);
+    if (rs_node_is_binary(tree, up, "== != < > <= >= && ||"))
+        return end_here(w);
     if (rs_node_is_binary(tree, up, "="))
         return left ? move(w, up) : assign(w, up);
     if (rs_node_is_binary(tree, up, ","))
@@ -123,15 +121,11 @@ static const char *step_through_binary(rs_way *w, int up)
 static const char *step_through_unary(rs_way *w, int up)
 {
     const rs_tree *tree = w->tree;
-    if (rs_node_is_prefix(tree, up, "*"))
+    if (rs_node_is_unary(tree, up, "*"))
         return dereference(w, up);
-    if (rs_node_is_prefix(tree, up, "!"))
+    if (rs_node_is_unary(tree, up, "!"))
         return end_here(w);
-    static const char *const moves[] = {"++", "--"};
-    for (int i = 0; i < 2; i++)
-        if (rs_node_is_prefix(tree, up, moves[i]) || rs_node_is_postfix(tree, up, moves[i]))
-            return move(w, up);
-    return "an operator is applied to the pointer itself";
+    return rs_node_is_step(tree, up) ? move(w, up) : "an operator is applied to the pointer itself";
 }
 
 static const char *step_through_arrow(rs_way *w, int up)

@@ -152,7 +152,7 @@ static rs_value_range step_of(search *s, const rs_local *local, int last)
 {
     if (!assigns(local, last))
         return unknown;
-    if (rs_node_is_prefix(s->tree, last, "++") || rs_node_is_postfix(s->tree, last, "++"))
+    if (rs_node_is_unary(s->tree, last, "++"))
         return between(1, 1);
     return rs_node_is_binary(s->tree, last, "+=") ? find(s, rs_node_child(s->tree, last, 1))
                                                   : unknown;

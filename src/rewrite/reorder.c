@@ -230,8 +230,7 @@ static bool is_read(const rs_tree *tree, int subscript)
         node = up;
     }
     int up = tree->nodes[node].parent;
-    return !rs_node_is_pointer(tree, node) &&
-           !(tree->nodes[up].is == RS_NODE_UNARY && rs_node_is_prefix(tree, up, "&"));
+    return !rs_node_is_pointer(tree, node) && !rs_node_is_unary(tree, up, "&");
 }
 
 /* Every mention of the array must be the start of an element that is read. */

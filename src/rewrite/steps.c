@@ -92,7 +92,7 @@ static rs_lane_stride address_step(const rs_lane_strides *s, int node, int depth
         return rs_type_of(tree, first)->kind == RS_TYPE_POINTER ? pointer_step(s, first, depth + 1)
                                                                 : address_step(s, first, depth + 1);
     case RS_NODE_UNARY:
-        return rs_node_is_prefix(tree, inner, "*") ? pointer_step(s, first, depth + 1) : other;
+        return rs_node_is_unary(tree, inner, "*") ? pointer_step(s, first, depth + 1) : other;
     default:
         return other;
     }
@@ -196,7 +196,7 @@ static rs_lane_stride quotient(rs_lane_stride a, rs_lane_stride b, long long div
     return divisor <= 0 || divisor >= FEW_WORK_ITEMS ? uniform : other;
 }
 
-/* The step that an operator gives; `symbol` without the "=" of a compound assignment. */
+/* The step that an operator gives, or a compound assignment. */
 static rs_lane_stride operator_step(const rs_lane_strides *s, int node, const char *symbol,
                                     int depth)
 {
@@ -249,19 +249,13 @@ static rs_lane_stride operator_step(const rs_lane_strides *s, int node, const ch
     return is_uniform(a) && is_uniform(b) ? uniform : other; /* comparisons */
 }
 
-static const char *const operators[] = {"+",  "-",  "*",  "/", "%", "&",  "|",  "^",  "<<",
-                                        ">>", "==", "!=", "<", ">", "<=", ">=", "&&", "||"};
-
 static rs_lane_stride binary_step(const rs_lane_strides *s, int node, int depth)
 {
     const rs_tree *tree = s->model->tree;
     int right = rs_node_child(tree, node, 1);
-    if (right >= 0 && (rs_node_is_binary(tree, node, "=") || rs_node_is_binary(tree, node, ",")))
+    if (right >= 0 && rs_node_is_binary(tree, node, "= ,"))
         return step_of(s, right, depth + 1);
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
-        if (rs_node_is_binary(tree, node, operators[i]))
-            return operator_step(s, node, operators[i], depth);
-    return other;
+    return operator_step(s, node, tree->nodes[node].symbol, depth);
 }
 
 static rs_lane_stride unary_step(const rs_lane_strides *s, int node, int depth)
@@ -270,16 +264,14 @@ static rs_lane_stride unary_step(const rs_lane_strides *s, int node, int depth)
     int child = rs_node_child(tree, node, 0);
     if (child < 0)
         return uniform;
-    if (rs_node_is_prefix(tree, node, "*"))
+    if (rs_node_is_unary(tree, node, "*"))
         return loaded(pointer_step(s, child, depth + 1));
-    if (rs_node_is_prefix(tree, node, "&"))
+    if (rs_node_is_unary(tree, node, "&"))
         return address_step(s, child, depth + 1);
     rs_lane_stride step = step_of(s, child, depth + 1);
-    if (rs_node_is_prefix(tree, node, "-"))
+    if (rs_node_is_unary(tree, node, "-"))
         return scaled(step, -1);
-    bool same = rs_node_is_prefix(tree, node, "+") || rs_node_is_prefix(tree, node, "++") ||
-                rs_node_is_prefix(tree, node, "--") || rs_node_is_postfix(tree, node, "++") ||
-                rs_node_is_postfix(tree, node, "--");
+    bool same = rs_node_is_unary(tree, node, "+ ++ --");
     return same || is_uniform(step) ? step : other;
 }
 
@@ -442,18 +434,11 @@ static bool follow_compound(rs_lane_strides *s, int node, rs_lane_stride *moved)
     rs_step_variable *target = variable_behind(s, tree->nodes[node].first);
     if (target == NULL)
         return false;
-    if (rs_node_is_binary(tree, node, "+=") || rs_node_is_binary(tree, node, "-=")) {
+    if (rs_node_is_binary(tree, node, "+= -=")) {
         move_variable(s, node, target, moved, rs_node_is_binary(tree, node, "-="));
         return false;
     }
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
-        char symbol[4];
-        strcpy(symbol, operators[i]);
-        strcat(symbol, "=");
-        if (rs_node_is_binary(tree, node, symbol))
-            return flow(&target->set, operator_step(s, node, operators[i], 0));
-    }
-    return flow(&target->set, other);
+    return flow(&target->set, operator_step(s, node, tree->nodes[node].symbol, 0));
 }
 
 static bool follow_node(rs_lane_strides *s, int node, int function, rs_lane_stride *moved)

@@ -1,6 +1,7 @@
 /* Questions about the nodes of a syntax tree. */
 #include "source/query.h"
 
+#include "base/text.h"
 #include "source/words.h"
 
 #include <ctype.h>
@@ -74,38 +75,33 @@ int rs_node_sibling(const rs_tree *tree, int node)
     return node == first ? tree->nodes[first].next : first;
 }
 
-bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbol)
+bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbols)
 {
-    int first = rs_node_child(tree, node, 0), second = rs_node_child(tree, node, 1);
-    return second >= 0 && tree->nodes[second].next < 0 &&
-           rs_text_is(tree, tree->nodes[first].end, tree->nodes[second].begin, symbol);
+    const rs_node *n = &tree->nodes[node];
+    return (n->is == RS_NODE_BINARY || n->is == RS_NODE_ASSIGN) &&
+           rs_is_among(n->symbol, strlen(n->symbol), symbols);
 }
 
-bool rs_node_is_prefix(const rs_tree *tree, int node, const char *symbol)
+bool rs_node_is_unary(const rs_tree *tree, int node, const char *symbols)
 {
-    int child = rs_node_child(tree, node, 0);
-    return child >= 0 &&
-           rs_text_is(tree, tree->nodes[node].begin, tree->nodes[child].begin, symbol);
-}
-
-bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol)
-{
-    int child = rs_node_child(tree, node, 0);
-    return child >= 0 && rs_text_is(tree, tree->nodes[child].end, tree->nodes[node].end, symbol);
+    const rs_node *n = &tree->nodes[node];
+    return n->is == RS_NODE_UNARY && rs_is_among(n->symbol, strlen(n->symbol), symbols);
 }
 
 bool rs_node_is_step(const rs_tree *tree, int node)
 {
-    return tree->nodes[node].is == RS_NODE_UNARY &&
-           (rs_node_is_prefix(tree, node, "++") || rs_node_is_prefix(tree, node, "--") ||
-            rs_node_is_postfix(tree, node, "++") || rs_node_is_postfix(tree, node, "--"));
+    return rs_node_is_unary(tree, node, "++ --");
+}
+
+bool rs_node_is_postfix(const rs_tree *tree, int node)
+{
+    const rs_node *n = &tree->nodes[node];
+    return n->is == RS_NODE_UNARY && n->first >= 0 && tree->nodes[n->first].begin == n->begin;
 }
 
 bool rs_node_is_assignment(const rs_tree *tree, int node)
 {
-    int kind = tree->nodes[node].is;
-    return kind == RS_NODE_ASSIGN ||
-           (kind == RS_NODE_BINARY && rs_node_is_binary(tree, node, "=")) ||
+    return tree->nodes[node].is == RS_NODE_ASSIGN || rs_node_is_binary(tree, node, "=") ||
            rs_node_is_step(tree, node);
 }
 

@@ -24,14 +24,13 @@ int rs_node_initializer(const rs_tree *tree, int node);
 /* The other child of a parent with exactly two children; -1 otherwise. */
 int rs_node_sibling(const rs_tree *tree, int node);
 
-/* Whether the operator between the two children of a node is `symbol`. */
-bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbol);
-
-/* Whether the operator before (or behind) the only child of a node is `symbol`. */
-bool rs_node_is_prefix(const rs_tree *tree, int node, const char *symbol);
-bool rs_node_is_postfix(const rs_tree *tree, int node, const char *symbol);
+/* Whether a node is an operator of two operands, or of one, that is among `symbols`, which blanks
+ * part. Overloaded ones are calls. */
+bool rs_node_is_binary(const rs_tree *tree, int node, const char *symbols);
+bool rs_node_is_unary(const rs_tree *tree, int node, const char *symbols);
 
 bool rs_node_is_step(const rs_tree *tree, int node);       /* ++ or -- */
+bool rs_node_is_postfix(const rs_tree *tree, int node);    /* the operator is behind its operand */
 bool rs_node_is_assignment(const rs_tree *tree, int node); /* of any kind, steps too */
 
 /* The node that names an operator of a class among the children of its call; -1 for none. */

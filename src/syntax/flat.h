@@ -16,6 +16,7 @@ typedef struct {
     int parent, first, next; /* nodes: parent, first child, next sibling; -1 for none */
     int is;                  /* RS_NODE_... of syntax/nodes.h */
     rs_node_group group;
+    const char *symbol; /* of an operator, "+"; "" of all else */
     /* Once rs_tree_describe() has filled them in: */
     const char *name;                         /* that it declares or mentions; "" for none */
     const rs_syntax_type *type;               /* never NULL */

@@ -109,6 +109,28 @@ rs_node_group rs_cursor_group(enum CXCursorKind kind)
                                             : RS_NODES_REST;
 }
 
+const char *rs_cursor_symbol(CXCursor cursor)
+{
+    static const char *const unary[] = {
+        "?",       "++", "--", "++", "--",     "&",      "*",
+        "+",       "-",  "~",  "!",  "__real", "__imag", "__extension__",
+        "co_await"};
+    static const char *const binary[] = {"?",  ".*",  "->*", "*",  "/",  "%",  "+",  "-",  "<<",
+                                         ">>", "<=>", "<",   ">",  "<=", ">=", "==", "!=", "&",
+                                         "^",  "|",   "&&",  "||", "=",  "*=", "/=", "%=", "+=",
+                                         "-=", "<<=", ">>=", "&=", "^=", "|=", ","};
+    const enum CXCursorKind kind = clang_getCursorKind(cursor);
+    size_t which;
+    if (kind == CXCursor_UnaryOperator) {
+        which = (size_t)clang_getCursorUnaryOperatorKind(cursor);
+        return unary[which < sizeof unary / sizeof unary[0] ? which : 0];
+    }
+    if (kind != CXCursor_BinaryOperator && kind != CXCursor_CompoundAssignOperator)
+        return "";
+    which = (size_t)clang_getCursorBinaryOperatorKind(cursor);
+    return binary[which < sizeof binary / sizeof binary[0] ? which : 0];
+}
+
 rs_syntax *rs_syntax_describe(CXTranslationUnit unit, rs_syntax_language language)
 {
     rs_syntax *tree = calloc(1, sizeof *tree);

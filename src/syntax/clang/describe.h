@@ -10,6 +10,9 @@
 int rs_cursor_kind(enum CXCursorKind kind);
 rs_node_group rs_cursor_group(enum CXCursorKind kind);
 
+/* The operator of an expression, "" for none, and "?" for one without a name here. */
+const char *rs_cursor_symbol(CXCursor cursor);
+
 /* A tree without nodes, for types and declarations of a unit that outlives it; NULL without memory.
  */
 rs_syntax *rs_syntax_describe(CXTranslationUnit unit, rs_syntax_language language);

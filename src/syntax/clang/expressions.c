@@ -4,6 +4,8 @@
  */
 #include "syntax/clang/expressions.h"
 
+#include "syntax/clang/describe.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,31 +191,13 @@ static rs_syntax_node *read_member(rs_syntax_reader *reader, CXCursor cursor,
 
 /* --- operators --- */
 
-static const char *unary_symbol(enum CXUnaryOperatorKind kind)
-{
-    static const char *const symbols[] = {
-        "?",       "++", "--", "++", "--",     "&",      "*",
-        "+",       "-",  "~",  "!",  "__real", "__imag", "__extension__",
-        "co_await"};
-    return (size_t)kind < sizeof symbols / sizeof symbols[0] ? symbols[kind] : symbols[0];
-}
-
-static const char *binary_symbol(enum CXBinaryOperatorKind kind)
-{
-    static const char *const symbols[] = {"?",  ".*",  "->*", "*",  "/",  "%",  "+",  "-",  "<<",
-                                          ">>", "<=>", "<",   ">",  "<=", ">=", "==", "!=", "&",
-                                          "^",  "|",   "&&",  "||", "=",  "*=", "/=", "%=", "+=",
-                                          "-=", "<<=", ">>=", "&=", "^=", "|=", ","};
-    return (size_t)kind < sizeof symbols / sizeof symbols[0] ? symbols[kind] : symbols[0];
-}
-
 /* What the children say of an operator: its category, and whether it assigns. */
 static void finish_operator(rs_syntax_reader *reader, rs_syntax_node *node, CXCursor cursor)
 {
     const rs_syntax_node *first = node->children[0];
     if (node->kind == RS_NODE_UNARY) {
         const enum CXUnaryOperatorKind kind = clang_getCursorUnaryOperatorKind(cursor);
-        node->symbol = unary_symbol(kind);
+        node->symbol = rs_cursor_symbol(cursor);
         node->is_postfix = kind == CXUnaryOperator_PostInc || kind == CXUnaryOperator_PostDec;
         const bool is_step = kind == CXUnaryOperator_PreInc || kind == CXUnaryOperator_PreDec;
         if (kind == CXUnaryOperator_Deref || (is_step && reader->is_cplusplus))
@@ -224,7 +208,7 @@ static void finish_operator(rs_syntax_reader *reader, rs_syntax_node *node, CXCu
         return;
     }
     const enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(cursor);
-    node->symbol = binary_symbol(kind);
+    node->symbol = rs_cursor_symbol(cursor);
     if (kind >= CXBinaryOperator_Assign && kind != CXBinaryOperator_Comma) {
         node->kind = RS_NODE_ASSIGN;
         node->category = reader->is_cplusplus ? RS_PLACE : RS_VALUE;

@@ -61,6 +61,7 @@ static bool add_node(visit *at, CXCursor cursor, size_t begin, size_t end)
                                    .next = -1,
                                    .is = rs_cursor_kind(kind),
                                    .group = rs_cursor_group(kind),
+                                   .symbol = rs_cursor_symbol(cursor),
                                    .name = "",
                                    .type = &rs_type_none,
                                    .declaration = &rs_declared_none};
@@ -70,6 +71,16 @@ static bool add_node(visit *at, CXCursor cursor, size_t begin, size_t end)
         tree->nodes[at->parent].first = added;
     at->last = added;
     return true;
+}
+
+/* Whether an operator takes a byte beside its operands: those that the compiler makes, as for a
+ * loop over a range, do not. */
+static bool is_written(const rs_tree *tree, const rs_node *node)
+{
+    const rs_node *first = node->first < 0 ? node : &tree->nodes[node->first];
+    if (node->is == RS_NODE_UNARY)
+        return first->begin > node->begin || first->end < node->end;
+    return first->next >= 0 && tree->nodes[first->next].begin > first->end;
 }
 
 static enum CXChildVisitResult visit_cursor(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -89,6 +100,9 @@ static enum CXChildVisitResult visit_cursor(CXCursor cursor, CXCursor parent, CX
         return CXChildVisit_Break;
     visit below = {at->tree, at->last, -1, at->depth + 1, NULL};
     clang_visitChildren(cursor, visit_cursor, &below);
+    rs_node *node = &at->tree->nodes[at->last];
+    if (node->symbol[0] != '\0' && !is_written(at->tree, node))
+        node->symbol = "";
     at->trouble = below.trouble;
     return at->trouble == NULL ? CXChildVisit_Continue : CXChildVisit_Break;
 }
