@@ -104,13 +104,6 @@ rs_value rs_walk_fixed(rs_walk *walk, const char *name, uint64_t key, const rs_s
     return rs_value_number(rs_polynomial_symbol(symbol));
 }
 
-/* A variable of a function's own whose declaration was not met: in a condition, or auto [n, m]. */
-static bool is_overlooked(const rs_syntax_declaration *declared)
-{
-    return declared->kind == RS_DECLARATION_UNKNOWN ||
-           (declared->kind == RS_DECLARATION_VARIABLE && !rs_variable_lasts(declared));
-}
-
 /* A variable that was not met before: an array, or a parameter of the analysis. */
 static rs_value first_use(rs_walk *walk, const rs_syntax_declaration *declared, uint64_t key,
                           const char *name)
@@ -131,7 +124,11 @@ static rs_value first_use(rs_walk *walk, const rs_syntax_declaration *declared, 
         return rs_value_unknown(0, false);
     if (declared->value.kind == RS_CONSTANT_INTEGER)
         return rs_value_constant(declared->value.integer);
-    bool overlooked = is_overlooked(declared), clobbered = rs_walk_is_clobbered(walk, key);
+    /* A variable of a function's own whose declaration was not met: in a condition, or auto [n, m].
+     */
+    bool overlooked = declared->kind == RS_DECLARATION_UNKNOWN ||
+                      (declared->kind == RS_DECLARATION_VARIABLE && !rs_variable_lasts(declared)),
+         clobbered = rs_walk_is_clobbered(walk, key);
     if (overlooked || clobbered)
         return rs_value_number(rs_walk_auxiliary(
             walk, name, clobbered ? rs_walk_clobbered_varies(walk, key) : rs_walk_anything(walk),

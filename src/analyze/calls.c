@@ -209,17 +209,6 @@ static rs_value enter(rs_walk *walk, const rs_routine *routine, int node,
     return result;
 }
 
-/* Notes that a call is not entered; a function object has the name that it is called by. */
-static void note_unentered(rs_walk *walk, const rs_routine *routine, int node, const char *why)
-{
-    int object = rs_walk_lambda_of(walk, routine->node) < 0 ? -1 : rs_walk_object(walk, node);
-    char *text = object < 0 ? strdup(routine->name) : rs_walk_text(walk, object);
-    if (text == NULL ||
-        !rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node), why, text))
-        walk->no_memory = true;
-    free(text);
-}
-
 static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
                              const rs_call_arguments *list, const rs_value *values)
 {
@@ -230,9 +219,15 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
     bool recursive = is_active(walk, routine->node);
     if (!recursive && walk->depth < RS_CALL_DEPTH)
         return enter(walk, routine, node, list, values);
-    note_unentered(walk, routine, node,
-                   recursive ? "%s calls itself; what the inner calls touch is not followed."
-                             : "%s is called too deeply; what it touches is not followed.");
+    /* A function object has the name that it is called by. */
+    const char *why = recursive ? "%s calls itself; what the inner calls touch is not followed."
+                                : "%s is called too deeply; what it touches is not followed.";
+    int object = rs_walk_lambda_of(walk, routine->node) < 0 ? -1 : rs_walk_object(walk, node);
+    char *text = object < 0 ? strdup(routine->name) : rs_walk_text(walk, object);
+    if (text == NULL ||
+        !rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node), why, text))
+        walk->no_memory = true;
+    free(text);
     return rs_call_unknown(walk, routine->name, node, list, values);
 }
 
@@ -283,13 +278,6 @@ rs_value rs_walk_refer_to(rs_walk *walk, int node)
         return place.address;
     rs_walk_touch(walk, &place, node);
     return rs_value_pointer(place.key);
-}
-
-/* What a function that takes a reference is handed: the place, which one that is walked binds
- * itself. */
-static rs_value reference_value(rs_walk *walk, int node, bool walked)
-{
-    return walked ? rs_value_unknown(0, false) : rs_walk_refer_to(walk, node);
 }
 
 rs_making rs_walk_making_of(const rs_walk *walk, const rs_syntax_declaration *constructor)
@@ -362,9 +350,11 @@ rs_value rs_walk_call(rs_walk *walk, int node)
         rs_walk_note_unfollowed(walk, node, "Which function \"%s\" calls is not known.");
         routine = NULL;
     }
+    /* A function that is walked binds its references itself. */
     for (int i = 0; i < list.count; i++)
         values[i] = takes_reference(walk, node, routine, i)
-                        ? reference_value(walk, list.nodes[i], routine != NULL)
+                        ? (routine != NULL ? rs_value_unknown(0, false)
+                                           : rs_walk_refer_to(walk, list.nodes[i]))
                         : rs_walk_evaluate(walk, list.nodes[i]);
     bool done = routine == NULL && rs_walk_builtin(walk, name, node, values, list.count, &result);
     if (!done && routine != NULL)

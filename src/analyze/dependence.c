@@ -338,14 +338,6 @@ static comparison compare_by(const system_of *s, const rs_reference *a, const rs
     return COMPARE_BYTES;
 }
 
-static void write_set(const system_of *s, rs_text *text, const int *symbols, int count)
-{
-    rs_text_format(text, "[%s] -> { [", s->parameters.data != NULL ? s->parameters.data : "");
-    for (int i = 0; i < count; i++)
-        rs_text_format(text, "%ss%d, t%d", i > 0 ? ", " : "", symbols[i], symbols[i]);
-    rs_text_format(text, "] : %s }", s->constraints.data);
-}
-
 /* The symbols of all loops inside the one in question. */
 static int inner_symbols(const rs_unit *unit, int loop, int symbols[NEST_LIMIT * 4])
 {
@@ -380,7 +372,10 @@ static bool conflict(system_of *s, const rs_reference *a, const rs_reference *b,
     *certain = (by == COMPARE_ROWS ? add_equations(s, a, b) : add_bytes(s, a, b)) && bounded &&
                !is_decided(s, a, b);
     rs_text text = RS_TEXT_EMPTY;
-    write_set(s, &text, symbols, count);
+    rs_text_format(&text, "[%s] -> { [", s->parameters.data != NULL ? s->parameters.data : "");
+    for (int i = 0; i < count; i++)
+        rs_text_format(&text, "%ss%d, t%d", i > 0 ? ", " : "", symbols[i], symbols[i]);
+    rs_text_format(&text, "] : %s }", s->constraints.data);
     isl_bool empty = isl_bool_error;
     if (!text.failed && !s->constraints.failed && !s->parameters.failed) {
         isl_ctx_reset_operations(s->context);

@@ -446,17 +446,6 @@ void rs_walk_merge_by(rs_walk *walk, const rs_environment *other, uint64_t condi
     walk->chosen = outer;
 }
 
-/* What brings a value from one iteration of `outer`, or of a loop around it, to the next. */
-static void carry_outside(const rs_walk *walk, int from, int outer, rs_value *value)
-{
-    while (from >= 0 && walk->values[from].carried_loop >= 0 &&
-           !rs_unit_is_within(walk->unit, outer, walk->values[from].carried_loop))
-        from = walk->values[from].carried_from;
-    value->carried_loop = from < 0 ? -1 : walk->values[from].carried_loop;
-    value->carried_from = from < 0 ? -1 : walk->values[from].carried_from;
-    value->guessed = from >= 0 && walk->values[from].guessed;
-}
-
 /* Makes what varies with a loop that is left unknown: no symbol of it means anything outside. */
 static void forget_inner(rs_walk *walk, rs_environment *variables, int outer)
 {
@@ -479,7 +468,14 @@ static void forget_inner(rs_walk *walk, rs_environment *variables, int outer)
                     unknown.subscripts[s] =
                         rs_walk_auxiliary(walk, "position", kept | rs_walk_lane(walk), true, true);
         }
-        carry_outside(walk, from, outer, &unknown);
+        /* What brings a value from one iteration of `outer`, or of a loop around it, to the next.
+         */
+        while (from >= 0 && walk->values[from].carried_loop >= 0 &&
+               !rs_unit_is_within(walk->unit, outer, walk->values[from].carried_loop))
+            from = walk->values[from].carried_from;
+        unknown.carried_loop = from < 0 ? -1 : walk->values[from].carried_loop;
+        unknown.carried_from = from < 0 ? -1 : walk->values[from].carried_from;
+        unknown.guessed = from >= 0 && walk->values[from].guessed;
         variables->bindings[i].value = rs_walk_keep(walk, &unknown);
     }
 }

@@ -50,25 +50,6 @@ typedef struct {
     rs_common_list common;
 } surroundings;
 
-static void free_effects(rs_mod_ref *effects)
-{
-    free(effects->written);
-    free(effects->loaded);
-    free(effects->storing);
-    free(effects->leading);
-}
-
-static void free_walk(rs_walk *walk)
-{
-    free(walk->values);
-    free(walk->lambdas);
-    for (int i = 0; i < walk->member_count; i++)
-        free(walk->members[i].name);
-    free(walk->members);
-    rs_environment_free(&walk->initial);
-    rs_environment_free(&walk->variables);
-}
-
 /* `again` becomes true when the function has to be walked once more, as another unit. */
 static restride_status walk_once(const rs_translation_unit *program, rs_model_set *set,
                                  const surroundings *around, const rs_routine *routine,
@@ -102,7 +83,13 @@ static restride_status walk_once(const rs_translation_unit *program, rs_model_se
         rs_model_note(set, file, (int)line, "%s is too large; only its first part is analyzed.",
                       routine->name);
     *again = rs_walk_needs_another(&walk);
-    free_walk(&walk);
+    free(walk.values);
+    free(walk.lambdas);
+    for (int i = 0; i < walk.member_count; i++)
+        free(walk.members[i].name);
+    free(walk.members);
+    rs_environment_free(&walk.initial);
+    rs_environment_free(&walk.variables);
     return walk.no_memory ? rs_fail_memory("the analysis") : RESTRIDE_OK;
 }
 
@@ -118,7 +105,10 @@ static restride_status walk_function(const rs_translation_unit *program, rs_mode
         effects.settled = true;
         status = walk_once(program, set, around, routine, &effects, &again);
     }
-    free_effects(&effects);
+    free(effects.written);
+    free(effects.loaded);
+    free(effects.storing);
+    free(effects.leading);
     return status;
 }
 

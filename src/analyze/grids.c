@@ -46,12 +46,6 @@ static size_t word_before(const source *s, size_t at, size_t *word)
     return end > *word && !isdigit((unsigned char)s->text[*word]) ? end - *word : 0;
 }
 
-/* A word after which an expression may stand; every other one before a name is a type. */
-static bool is_statement_word(const source *s, size_t word, size_t length)
-{
-    return rs_is_among(s->text + word, length, "return else case goto do sizeof");
-}
-
 /* The last word of a type, as in sizeof(unsigned char[n][m]): no name. */
 static bool is_type_word(const source *s, size_t word, size_t length)
 {
@@ -65,7 +59,8 @@ static bool is_type_word(const source *s, size_t word, size_t length)
 static bool follows_type(const source *s, size_t at)
 {
     size_t word, length = word_before(s, at, &word);
-    return length > 0 && !is_statement_word(s, word, length);
+    /* A word after which an expression may stand; every other one before a name is a type. */
+    return length > 0 && !rs_is_among(s->text + word, length, "return else case goto do sizeof");
 }
 
 /* Whether `at` lies in the parameters of a function: in round brackets outside of any body. */

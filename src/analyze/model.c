@@ -63,17 +63,13 @@ bool rs_model_note(rs_model_set *set, const char *file, int line, const char *fo
     return note->file != NULL && note->sentence != NULL;
 }
 
-static void free_loop(rs_loop *loop)
-{
-    free(loop->carried);
-    free(loop->reduced);
-    free(loop->unsupported);
-}
-
 static void free_unit(rs_unit *unit)
 {
-    for (int i = 0; i < unit->loop_count; i++)
-        free_loop(&unit->loops[i]);
+    for (int i = 0; i < unit->loop_count; i++) {
+        free(unit->loops[i].carried);
+        free(unit->loops[i].reduced);
+        free(unit->loops[i].unsupported);
+    }
     for (int i = 0; i < unit->array_count; i++) {
         free(unit->arrays[i].name);
         free(unit->arrays[i].type);

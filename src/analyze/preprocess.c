@@ -89,13 +89,6 @@ static void set_reason(char **reason, const char *file, size_t line, const char 
         rs_text_free(&text);
 }
 
-/* Whether a header that the user's folders do not have is the compiler's. */
-static bool is_known(const rs_program_request *request, const char *name)
-{
-    return rs_headers_is_system(name) ||
-           (request->output && request->language != RS_LANGUAGE_OPENCL && rs_host_has_header(name));
-}
-
 /* What stands in place of a header: nothing, or the line that includes it when it stays. */
 static bool supply_header(const rs_program_request *request, rs_headers *headers, const char *name,
                           bool known)
@@ -117,7 +110,11 @@ static bool repair_source(rs_translation_unit *program, const rs_program_request
     const rs_flat *flat = &program->flat;
     char *name = missing_header(flat->failure);
     const char *file = flat->failure_file != NULL ? flat->failure_file : request->file;
-    bool known = name != NULL && is_known(request, name);
+    /* Whether a header that the user's folders do not have is the compiler's. */
+    bool known =
+        name != NULL &&
+        (rs_headers_is_system(name) ||
+         (request->output && request->language != RS_LANGUAGE_OPENCL && rs_host_has_header(name)));
     bool supplied = name != NULL && supply_header(request, headers, name, known);
     if (supplied && !known && !rs_headers_is_usual(name))
         rs_model_note(notes, file, (int)flat->failure_line,
@@ -212,14 +209,6 @@ static bool stays(void *context, const char *name)
         all->stay[all->count++] = answer;
     }
     return answer;
-}
-
-static void free_includes(includes *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        free(all->names[i]);
-    free(all->names);
-    free(all->stay);
 }
 
 /* ---- the two readings of CUDA ---- */
@@ -435,6 +424,9 @@ restride_status rs_preprocess(rs_translation_unit *program, const rs_program_req
         }
     }
     rs_text_free(&words);
-    free_includes(&all);
+    for (size_t i = 0; i < all.count; i++)
+        free(all.names[i]);
+    free(all.names);
+    free(all.stay);
     return status;
 }

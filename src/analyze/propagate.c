@@ -167,11 +167,6 @@ static void walk_loop(rs_grid_walk *w, const loop_parts *parts, int node)
     rs_flow_free(&leaving.continues);
 }
 
-static bool starts_behind(const rs_tree *tree, size_t at, int node)
-{
-    return rs_text_is(tree, at, tree->nodes[node].begin, "");
-}
-
 /* The parts of a for statement that are missing have no node; the semicolons tell which. */
 static void walk_for(rs_grid_walk *w, int node)
 {
@@ -197,7 +192,8 @@ static void walk_for(rs_grid_walk *w, int node)
             parts.step = child;
     }
     bool told = found == 2 && !rs_text_is(tree, semicolons[0] + 1, semicolons[1], "");
-    if (told && (parts.condition < 0 || !starts_behind(tree, semicolons[0] + 1, parts.condition))) {
+    if (told && (parts.condition < 0 ||
+                 !rs_text_is(tree, semicolons[0] + 1, tree->nodes[parts.condition].begin, ""))) {
         rs_grid_keep_known(w, node, "a condition that is not followed has the address");
         rs_grid_lose_all(w, node, "a condition that is not followed has the address");
     }
@@ -291,12 +287,6 @@ static void walk_children(rs_grid_walk *w, int node)
 {
     for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
         rs_grid_walk_statement(w, child);
-}
-
-static bool is_label(const rs_grid_walk *w, int node)
-{
-    return rs_grid_kind(w, node) == RS_NODE_CASE || rs_grid_kind(w, node) == RS_NODE_DEFAULT ||
-           rs_grid_kind(w, node) == RS_NODE_LABEL;
 }
 
 /* A case in the body of its switch itself, or behind another one there. */
@@ -403,7 +393,9 @@ void rs_grid_walk_statement(rs_grid_walk *w, int node)
 {
     if (node < 0 || w->context.no_memory || !rs_grid_step(w, node))
         return;
-    bool label = is_label(w, node), unreached = w->flow.unreached && !label;
+    bool label = rs_grid_kind(w, node) == RS_NODE_CASE ||
+                 rs_grid_kind(w, node) == RS_NODE_DEFAULT || rs_grid_kind(w, node) == RS_NODE_LABEL,
+         unreached = w->flow.unreached && !label;
     w->flow.unreached = false;
     if (label && !is_followed_case(w, node))
         rs_grid_keep_known(w, node, "goto is not followed, which may change the type");
@@ -449,20 +441,6 @@ static void walk_root(rs_grid_walk *w, int function)
     w->depth = 0;
 }
 
-/* Whoever calls a function in a way that is not followed may hand over anything. */
-static void distrust(rs_grid_walk *w, int function, int node)
-{
-    for (int child = w->tree->nodes[function].first; child >= 0;
-         child = w->tree->nodes[child].next) {
-        int grid = rs_grid_kind(w, child) == RS_NODE_PARAMETER
-                       ? rs_grid_of_key(w, w->tree->nodes[child].place + 1)
-                       : -1;
-        if (grid >= 0)
-            rs_grid_keep_declared(&w->context, grid, node,
-                                  "a call that is not followed may set %s");
-    }
-}
-
 static void walk_functions(rs_grid_walk *w)
 {
     const rs_tree *tree = w->tree;
@@ -473,8 +451,18 @@ static void walk_functions(rs_grid_walk *w)
     for (int i = 1; i < tree->node_count && !w->context.no_memory; i++) {
         bool name = tree->nodes[i].is == RS_NODE_REFERENCE && !w->followed[i];
         int function = name ? rs_grid_function(w, tree->nodes[i].declaration) : -1;
-        if (function >= 0)
-            distrust(w, function, i);
+        if (function >= 0) {
+            /* Whoever calls a function in a way that is not followed may hand over anything. */
+            for (int child = w->tree->nodes[function].first; child >= 0;
+                 child = w->tree->nodes[child].next) {
+                int grid = rs_grid_kind(w, child) == RS_NODE_PARAMETER
+                               ? rs_grid_of_key(w, w->tree->nodes[child].place + 1)
+                               : -1;
+                if (grid >= 0)
+                    rs_grid_keep_declared(&w->context, grid, i,
+                                          "a call that is not followed may set %s");
+            }
+        }
     }
 }
 

@@ -330,11 +330,6 @@ static void bind_extents(rs_grid_walk *w, rs_extended_type type, int parameter,
             rs_grid_name(w->program, type.grid, name), rs_grid_name(w->program, parameter, other));
 }
 
-static bool is_reference(const rs_grid_walk *w, int parameter)
-{
-    return rs_type_of(w->tree, parameter)->kind == RS_TYPE_REFERENCE;
-}
-
 /* The parameters of a function, in order; those that have no argument come behind. */
 static int read_parameters(const rs_grid_walk *w, int function, int parameters[ARGUMENT_LIMIT])
 {
@@ -370,7 +365,7 @@ static void bind(rs_grid_walk *w, int function, const arguments *list, rs_extend
     int count = read_parameters(w, function, parameters);
     substitutions all = {.count = 0};
     for (int i = 0; i < list->count; i++) {
-        bool reference = i < count && is_reference(w, parameters[i]);
+        bool reference = i < count && rs_type_of(w->tree, parameters[i])->kind == RS_TYPE_REFERENCE;
         if (reference)
             rs_grid_lose_all(w, list->nodes[i],
                              "a reference, which is not followed, is to what has "

@@ -294,13 +294,6 @@ static void walk_switch(rs_walk *walk, int node)
     rs_environment_free(&before);
 }
 
-/* What a function gives back: of one that returns a reference, where that leads to. */
-static rs_value returned_value(rs_walk *walk, int expression)
-{
-    return walk->gives_place ? rs_walk_refer_to(walk, expression)
-                             : rs_walk_evaluate(walk, expression);
-}
-
 static void walk_return(rs_walk *walk, int node)
 {
     int expression = rs_node_child(walk->tree, node, 0);
@@ -308,7 +301,9 @@ static void walk_return(rs_walk *walk, int node)
         rs_walk_leave(walk, walk->returning);
         return;
     }
-    rs_value value = returned_value(walk, expression);
+    /* What a function gives back: of one that returns a reference, where that leads to. */
+    rs_value value =
+        walk->gives_place ? rs_walk_refer_to(walk, expression) : rs_walk_evaluate(walk, expression);
     value.carried_loop = -1;
     if (walk->returned >= 0) {
         rs_value other = walk->values[walk->returned];
@@ -390,12 +385,6 @@ static bool is_declaration(int kind)
            kind == RS_NODE_TYPEDEF || kind == RS_NODE_TYPE_NAME;
 }
 
-static bool is_scope(int kind)
-{
-    return kind == RS_NODE_COMPOUND || kind == RS_NODE_IF || kind == RS_NODE_SWITCH ||
-           kind == RS_NODE_FOR || kind == RS_NODE_WHILE || kind == RS_NODE_RANGE_FOR;
-}
-
 void rs_walk_statement(rs_walk *walk, int node)
 {
     int kind = walk->tree->nodes[node].is;
@@ -449,6 +438,7 @@ void rs_walk_statement(rs_walk *walk, int node)
             (void)rs_walk_evaluate(walk, node);
         rs_walk_end_expression(walk, node);
     }
-    if (is_scope(kind))
+    if (kind == RS_NODE_COMPOUND || kind == RS_NODE_IF || kind == RS_NODE_SWITCH ||
+        kind == RS_NODE_FOR || kind == RS_NODE_WHILE || kind == RS_NODE_RANGE_FOR)
         rs_walk_end_scope(walk, node);
 }

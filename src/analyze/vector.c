@@ -171,20 +171,6 @@ static bool is_same_rule(const rs_rule *a, const rs_rule *b)
     return same;
 }
 
-/* Several accesses of one array with different rules need a copy of it each. */
-static void mark_duplicates(rs_vector_group *group, const rs_accesses *accesses)
-{
-    for (int i = 0; i < group->rule_count; i++)
-        for (int j = 0; j < group->rule_count; j++) {
-            rs_rule *a = &group->rules[i];
-            const rs_rule *b = &group->rules[j];
-            if (accesses->accesses[a->access].reference->array ==
-                    accesses->accesses[b->access].reference->array &&
-                (a->kinds & ~(unsigned)RS_RULE_DUPLICATE) != 0 && !is_same_rule(a, b))
-                a->kinds |= RS_RULE_DUPLICATE;
-        }
-}
-
 void rs_rule_print(rs_text *text, unsigned kinds)
 {
     static const struct {
@@ -361,8 +347,18 @@ static bool fill_group(const rs_accesses *accesses, const rs_dependence *depende
         rule->row = row;
         ok = rs_rule_make(rule, access, unit, group->symbol);
     }
-    if (ok)
-        mark_duplicates(group, accesses);
+    if (ok) {
+        /* Several accesses of one array with different rules need a copy of it each. */
+        for (int i = 0; i < group->rule_count; i++)
+            for (int j = 0; j < group->rule_count; j++) {
+                rs_rule *a = &group->rules[i];
+                const rs_rule *b = &group->rules[j];
+                if (accesses->accesses[a->access].reference->array ==
+                        accesses->accesses[b->access].reference->array &&
+                    (a->kinds & ~(unsigned)RS_RULE_DUPLICATE) != 0 && !is_same_rule(a, b))
+                    a->kinds |= RS_RULE_DUPLICATE;
+            }
+    }
     return ok && judge(group, accesses, dependences);
 }
 

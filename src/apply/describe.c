@@ -319,18 +319,6 @@ static void add_kernels(const rs_kernels *kernels, const char *changed, json_t *
     json_object_set_new(entry, "kernels", names);
 }
 
-static void add_vectors(const rs_kernels *kernels, json_t *entry)
-{
-    const rs_nest_loop *loop = &kernels->nest->loops[kernels->nest->vector];
-    json_t *copies = json_array();
-    for (int i = 0; i < kernels->copies->copy_count; i++)
-        json_array_append_new(copies, describe_copy(kernels, i));
-    json_object_set_new(entry, "along", json_string(loop->variable));
-    json_object_set_new(entry, "reduction", json_boolean(loop->reduction));
-    json_object_set_new(entry, "copies", copies);
-    json_object_set_new(entry, "references", describe_references(kernels));
-}
-
 /* Whether a subscript is data, which another run of the nest may find changed. */
 static bool has_random(const rs_nest *nest)
 {
@@ -360,7 +348,15 @@ json_t *rs_describe_nest(const rs_kernels *kernels, const rs_spaces *spaces)
     json_object_set_new(entry, "random", json_boolean(has_random(nest)));
     if (spaces != NULL)
         rs_spaces_describe(spaces, kernels, entry);
-    else
-        add_vectors(kernels, entry);
+    else {
+        const rs_nest_loop *loop = &kernels->nest->loops[kernels->nest->vector];
+        json_t *copies = json_array();
+        for (int i = 0; i < kernels->copies->copy_count; i++)
+            json_array_append_new(copies, describe_copy(kernels, i));
+        json_object_set_new(entry, "along", json_string(loop->variable));
+        json_object_set_new(entry, "reduction", json_boolean(loop->reduction));
+        json_object_set_new(entry, "copies", copies);
+        json_object_set_new(entry, "references", describe_references(kernels));
+    }
     return entry;
 }

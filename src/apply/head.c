@@ -26,23 +26,6 @@ static void write_function(rs_text *functions, rs_text *names, const char *name)
     rs_text_free(&mark);
 }
 
-/* C has functions of double and of float under names of their own; OpenCL C has one name, which
- * takes the type of the argument. */
-static void write_functions(rs_text *text, const rs_translation_unit *program)
-{
-    rs_text functions = RS_TEXT_EMPTY, names = RS_TEXT_EMPTY;
-    for (int i = 0; i < program->tree.node_count; i++)
-        if (program->tree.nodes[i].is == RS_NODE_CALL)
-            write_function(&functions, &names, program->tree.nodes[i].name);
-    if (functions.size > 0 && names.size > 0) {
-        rs_text_add(text, functions.data, functions.size);
-        rs_text_add(text, names.data, names.size);
-    }
-    text->failed = text->failed || functions.failed || names.failed;
-    rs_text_free(&functions);
-    rs_text_free(&names);
-}
-
 /* Names that C leaves to the program and OpenCL C does not. */
 static void write_keywords(rs_text *text, const rs_translation_unit *program)
 {
@@ -80,7 +63,19 @@ restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *
                    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                    "#pragma OPENCL FP_CONTRACT OFF\n",
                    file);
-    write_functions(text, program);
+    /* C has functions of double and of float under names of their own; OpenCL C has one name, which
+     * takes the type of the argument. */
+    rs_text functions = RS_TEXT_EMPTY, names = RS_TEXT_EMPTY;
+    for (int i = 0; i < program->tree.node_count; i++)
+        if (program->tree.nodes[i].is == RS_NODE_CALL)
+            write_function(&functions, &names, program->tree.nodes[i].name);
+    if (functions.size > 0 && names.size > 0) {
+        rs_text_add(text, functions.data, functions.size);
+        rs_text_add(text, names.data, names.size);
+    }
+    text->failed = text->failed || functions.failed || names.failed;
+    rs_text_free(&functions);
+    rs_text_free(&names);
     write_keywords(text, program);
     for (int child = tree->nodes[0].first; child >= 0; child = tree->nodes[child].next) {
         const rs_node *n = &tree->nodes[child];
@@ -94,13 +89,6 @@ restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *
 }
 
 /* ---- indentation ---- */
-
-static int depth_after(const char *line, size_t length, int depth)
-{
-    for (size_t i = 0; i < length; i++)
-        depth += (line[i] == '{') - (line[i] == '}');
-    return depth;
-}
 
 void rs_kernels_indent(rs_text *text, size_t from)
 {
@@ -119,7 +107,8 @@ void rs_kernels_indent(rs_text *text, size_t from)
             open = strchr(";{}/", line[length - 1]) == NULL;
         }
         rs_text_add_string(&indented, "\n");
-        depth = depth_after(line, length, depth);
+        for (size_t i = 0; i < length; i++)
+            depth += (line[i] == '{') - (line[i] == '}');
         line = next;
     }
     text->size = from;

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static bool starts_with(const char *name, const char *start)
-{
-    return strncmp(name, start, strlen(start)) == 0;
-}
-
 /* float4, uchar16 and their like. */
 static bool is_vector_type(const char *name)
 {
@@ -22,7 +17,7 @@ static bool is_vector_type(const char *name)
 static bool is_made(const char *name)
 {
     const char *end = strrchr(name, '_');
-    return starts_with(name, "restride_") ||
+    return strncmp(name, "restride_", strlen("restride_")) == 0 ||
            (end != NULL && end > name &&
             (strcmp(end, "_lanes") == 0 || strcmp(end, "_gathered") == 0 ||
              (end[1] != '\0' && strspn(end + 1, "0123456789") == strlen(end + 1))));

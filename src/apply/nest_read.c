@@ -229,17 +229,6 @@ static bool stays_in_place(const rs_nest *nest, int at)
     return true;
 }
 
-/* The innermost three of the independent loops that nothing stands beside. */
-static void choose_threads(rs_nest *nest)
-{
-    int chain[RS_NEST_LIMIT], count = 0;
-    for (int at = 0; at >= 0; at = only_child(nest, at))
-        if (nest->loops[at].independent && stays_in_place(nest, at))
-            chain[count++] = at;
-    for (int i = count - 1; i >= 0 && nest->dimensions < 3; i--)
-        nest->loops[chain[i]].dimension = nest->dimensions++;
-}
-
 static int count_moved(const rs_nest *nest, const rs_nest_loop *loop)
 {
     int count = 0;
@@ -333,7 +322,13 @@ restride_status rs_nest_read(rs_nest *nest, const rs_translation_unit *program,
     restride_status status = judge_loops(nest);
     if (status != RESTRIDE_OK)
         return status;
-    choose_threads(nest);
+    /* The innermost three of the independent loops that nothing stands beside. */
+    int chain[RS_NEST_LIMIT], count = 0;
+    for (int at = 0; at >= 0; at = only_child(nest, at))
+        if (nest->loops[at].independent && stays_in_place(nest, at))
+            chain[count++] = at;
+    for (int i = count - 1; i >= 0 && nest->dimensions < 3; i--)
+        nest->loops[chain[i]].dimension = nest->dimensions++;
     if (!for_spaces && !choose_vector(nest, along) && nest->refusal == NULL)
         return rs_fail_memory("a loop nest");
     return RESTRIDE_OK;

@@ -117,22 +117,18 @@ static const rs_nest_loop *loop_of_symbol(const rs_nest *nest, int symbol)
     return NULL;
 }
 
-static bool is_parameter(const rs_nest *nest, const char *name)
-{
-    const rs_syntax_declaration *function = nest->program->tree.nodes[nest->function].declaration;
-    for (size_t i = 0; i < function->parameter_count; i++)
-        if (strcmp(function->parameters[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool write_symbol(const rs_nest *nest, rs_text *text, int symbol)
 {
     const rs_nest_loop *loop = loop_of_symbol(nest, symbol);
     if (loop == NULL) {
         const char *name = nest->unit->symbols.symbols[symbol].name;
         rs_text_format(text, "%s", name);
-        return is_parameter(nest, name);
+        const rs_syntax_declaration *function =
+            nest->program->tree.nodes[nest->function].declaration;
+        for (size_t i = 0; i < function->parameter_count; i++)
+            if (strcmp(function->parameters[i]->name, name) == 0)
+                return true;
+        return false;
     }
     if (loop->variable == NULL)
         return false;

@@ -121,15 +121,6 @@ typedef struct {
     rs_polynomial offset, least, most;
 } tile_row;
 
-static void start_row(rs_placing *tile, int row, const tile_row *r, int64_t reach)
-{
-    memcpy(tile->factors[row], r->factors, sizeof r->factors);
-    tile->offset[row] = r->offset;
-    tile->least[row] = r->least;
-    tile->most[row] = r->most;
-    tile->extent[row] = reach;
-}
-
 /* Lets a row of the tile reach another reference as well; false when it is not known how far apart
  * they are. */
 static bool widen_row(rs_placing *tile, int row, const tile_row *r, int64_t reach)
@@ -172,9 +163,13 @@ static bool add_to_tile(const rs_nest *nest, const rs_spaces *spaces, rs_placing
             !rs_range_of(nest, &rows[row], r->loop, &own.least, &own.most))
             return false;
         int64_t reach = reach_of(nest, spaces, own.factors);
-        if (first)
-            start_row(tile, row, &own, reach);
-        else if (!widen_row(tile, row, &own, reach))
+        if (first) {
+            memcpy(tile->factors[row], own.factors, sizeof own.factors);
+            tile->offset[row] = own.offset;
+            tile->least[row] = own.least;
+            tile->most[row] = own.most;
+            tile->extent[row] = reach;
+        } else if (!widen_row(tile, row, &own, reach))
             return false;
     }
     return true;
@@ -246,18 +241,6 @@ static bool is_used(const rs_nest *nest, int array)
     return false;
 }
 
-static void place(const rs_nest *nest, const rs_spaces *spaces, int array, const char *no_tiles)
-{
-    rs_placing *p = &spaces->arrays[array];
-    p->placed = p->wanted;
-    if (p->wanted == RS_MEMORY_SHARED)
-        p->reason = no_tiles != NULL ? no_tiles : describe_tile(nest, spaces, p, array);
-    else if (p->wanted == RS_MEMORY_TEXTURE)
-        p->reason = why_no_image(nest, array);
-    if (p->reason != NULL)
-        p->placed = RS_MEMORY_GLOBAL;
-}
-
 restride_status rs_spaces_choose(rs_spaces *spaces, const rs_kernels *kernels,
                                  const rs_device_model *device)
 {
@@ -281,8 +264,16 @@ restride_status rs_spaces_choose(rs_spaces *spaces, const rs_kernels *kernels,
     for (int i = 0; i < nest->unit->array_count && status == RESTRIDE_OK; i++) {
         spaces->arrays[i].used = is_used(nest, i);
         spaces->arrays[i].wanted = rs_array_place(&accesses, i, device).memory;
-        if (spaces->arrays[i].used && nest->refusal == NULL)
-            place(nest, spaces, i, no_tiles);
+        if (spaces->arrays[i].used && nest->refusal == NULL) {
+            rs_placing *p = &spaces->arrays[i];
+            p->placed = p->wanted;
+            if (p->wanted == RS_MEMORY_SHARED)
+                p->reason = no_tiles != NULL ? no_tiles : describe_tile(nest, spaces, p, i);
+            else if (p->wanted == RS_MEMORY_TEXTURE)
+                p->reason = why_no_image(nest, i);
+            if (p->reason != NULL)
+                p->placed = RS_MEMORY_GLOBAL;
+        }
         spaces->staged = spaces->staged ||
                          (spaces->arrays[i].used && spaces->arrays[i].placed == RS_MEMORY_SHARED);
     }

@@ -58,15 +58,6 @@ static void write_flat_index(const writer *w, rs_text *text, int node,
     rs_text_free(&written);
 }
 
-static void write_pixel(const writer *w, rs_text *text, int node, int array,
-                        const rs_replacement *replacement)
-{
-    rs_kind kind = rs_kind_of(rs_type_of(&w->nest->program->tree, node));
-    rs_text_format(text, "%s(%s, (int)(", reader_of(kind), name_of(w, array));
-    write_flat_index(w, text, node, replacement);
-    rs_text_add_string(text, ")).x");
-}
-
 /* ---- tiles ---- */
 
 static void write_tile_element(const writer *w, rs_text *text, int reference)
@@ -170,16 +161,6 @@ static void write_all_loading(const writer *w, rs_text *text)
     rs_text_add_string(text, "barrier(CLK_LOCAL_MEM_FENCE);\n");
 }
 
-static void write_tiles(const writer *w, rs_text *text)
-{
-    for (int i = 0; i < w->nest->unit->array_count; i++) {
-        const rs_array *array = &w->nest->unit->arrays[i];
-        if (placing_of(w, i)->used && placing_of(w, i)->placed == RS_MEMORY_SHARED)
-            rs_text_format(text, "    __local %s restride_%s_tile[%lld];\n", array->type,
-                           array->name, (long long)elements_of(placing_of(w, i), 0));
-    }
-}
-
 /* ---- references ---- */
 
 static bool replace_reference(const void *context, rs_text *text, int node)
@@ -194,9 +175,12 @@ static bool replace_reference(const void *context, rs_text *text, int node)
         return false;
     int array = w->nest->unit->references[reference].array;
     rs_memory memory = placing_of(w, array)->placed;
-    if (memory == RS_MEMORY_TEXTURE)
-        write_pixel(w, text, node, array, &again);
-    else if (memory == RS_MEMORY_SHARED)
+    if (memory == RS_MEMORY_TEXTURE) {
+        rs_kind kind = rs_kind_of(rs_type_of(&w->nest->program->tree, node));
+        rs_text_format(text, "%s(%s, (int)(", reader_of(kind), name_of(w, array));
+        write_flat_index(w, text, node, &again);
+        rs_text_add_string(text, ")).x");
+    } else if (memory == RS_MEMORY_SHARED)
         write_tile_element(w, text, reference);
     return memory == RS_MEMORY_TEXTURE || memory == RS_MEMORY_SHARED;
 }
@@ -362,7 +346,12 @@ restride_status rs_spaces_write(const rs_spaces *spaces, const rs_kernels *kerne
     rs_kernels_write_plain(kernels, text, true);
     write_memory_signature(&w, text);
     rs_kernels_write_prologue(kernels, text);
-    write_tiles(&w, text);
+    for (int i = 0; i < w.nest->unit->array_count; i++) {
+        const rs_array *array = &w.nest->unit->arrays[i];
+        if (placing_of(&w, i)->used && placing_of(&w, i)->placed == RS_MEMORY_SHARED)
+            rs_text_format(text, "    __local %s restride_%s_tile[%lld];\n", array->type,
+                           array->name, (long long)elements_of(placing_of(&w, i), 0));
+    }
     if (spaces->staged)
         write_staged_nest(&w, text);
     else

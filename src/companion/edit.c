@@ -271,23 +271,20 @@ static void edit_call(rs_companion_editing *at, const rs_syntax_node *node)
         wrap_call(at, node);
 }
 
-/* Functions are chosen through a reference to const as the source says, and through a pointer. */
-static void edit_variable(rs_companion_editing *at, const rs_syntax_node *node)
-{
-    const rs_fact_element element = rs_fact_declaration_shape(at->frame, node->declaration);
-    if (node->child_count > 0 && node->children[0] != NULL &&
-        shape_of(at, node->children[0]).shape == element.shape)
-        make_const(at, node->children[0], node->declaration, element);
-}
-
 static void edit_node(rs_companion_editing *at, const rs_syntax_node *node, bool is_alone)
 {
     if (node == NULL || at->problem->what != NULL || at->status != RESTRIDE_OK)
         return;
     if (node->kind == RS_NODE_DECLARE)
         rs_companion_retype_variables(at, node, is_alone);
-    if (node->kind == RS_NODE_VARIABLE)
-        edit_variable(at, node);
+    if (node->kind == RS_NODE_VARIABLE) {
+        /* Functions are chosen through a reference to const as the source says, and through a
+         * pointer. */
+        const rs_fact_element element = rs_fact_declaration_shape(at->frame, node->declaration);
+        if (node->child_count > 0 && node->children[0] != NULL &&
+            shape_of(at, node->children[0]).shape == element.shape)
+            make_const(at, node->children[0], node->declaration, element);
+    }
     if (node->kind == RS_NODE_CALL)
         edit_call(at, node);
     if (node->kind == RS_NODE_MEMBER && node->child_count == 1 &&

@@ -30,23 +30,20 @@ const rs_syntax_type *rs_member_entry(const rs_syntax_type *type)
     return type;
 }
 
-static void hide(rs_companion_member *member)
-{
-    member->name = NULL;
-    if (member->kind == RS_MEMBER_FIELD) {
-        member->kind = RS_MEMBER_UNIT;
-        member->type = NULL;
-    }
-}
-
 /* A name hides those of bases, which were read before it. */
 static const char *name_of(rs_companion_members *members, const rs_syntax_declaration *field)
 {
     if (strcmp(field->name, "get") == 0 || strncmp(field->name, "restride_", 9) == 0)
         refuse(members, "has a member \"get\" or \"restride_...\", as its accessors have");
     for (size_t i = 0; i < members->count; i++)
-        if (members->members[i].name != NULL && strcmp(members->members[i].name, field->name) == 0)
-            hide(&members->members[i]);
+        if (members->members[i].name != NULL &&
+            strcmp(members->members[i].name, field->name) == 0) {
+            members->members[i].name = NULL;
+            if (members->members[i].kind == RS_MEMBER_FIELD) {
+                members->members[i].kind = RS_MEMBER_UNIT;
+                members->members[i].type = NULL;
+            }
+        }
     return field->name;
 }
 
@@ -62,11 +59,6 @@ static const char *unknown_type(const rs_syntax_type *type)
     if (type->kind == RS_TYPE_RECORD && type->declaration == NULL)
         return "has a member of a structure that is not declared";
     return NULL;
-}
-
-static size_t power_of_two_factor(size_t value)
-{
-    return value & (~value + 1);
 }
 
 /* Neighbouring bit-fields that share bytes, from field *i on, which moves to the last of them. */
@@ -88,7 +80,7 @@ static void read_bits(rs_companion_members *members, const rs_syntax_declaration
         return; /* of no bits */
     }
     const size_t offset = at + (size_t)begin, size = (size_t)(end - begin);
-    size_t align = power_of_two_factor(size);
+    size_t align = size & (~size + 1);
     while (offset % align != 0)
         align /= 2;
     add(members, (rs_companion_member){RS_MEMBER_UNIT, NULL, NULL, base, offset, size, align});

@@ -140,14 +140,6 @@ static uint64_t wanted_of(void *context, const rs_syntax_declaration *kernel)
     return arrays;
 }
 
-/* Asks the judge once for all arguments of a kernel. */
-static void choose(replying *at, const rs_syntax_declaration *kernel)
-{
-    at->chosen_of = kernel;
-    at->status = rs_forms_choose(at->request->judge, at->tree, kernel, wanted_of(at, kernel),
-                                 &at->layout, &at->chosen, at->reasons);
-}
-
 static const char *refuses(void *context, const rs_syntax_declaration *kernel,
                            const rs_syntax_declaration *argument)
 {
@@ -157,8 +149,12 @@ static const char *refuses(void *context, const rs_syntax_declaration *kernel,
         return "no other layout is wanted";
     if (!at->request->is_chosen || at->status != RESTRIDE_OK)
         return NULL;
-    if (at->chosen_of != kernel)
-        choose(at, kernel);
+    if (at->chosen_of != kernel) {
+        /* The judge is asked once for all arguments of a kernel. */
+        at->chosen_of = kernel;
+        at->status = rs_forms_choose(at->request->judge, at->tree, kernel, wanted_of(at, kernel),
+                                     &at->layout, &at->chosen, at->reasons);
+    }
     while (which < 63 && kernel->parameters[which] != argument)
         which++;
     return at->status != RESTRIDE_OK || (at->chosen >> which & 1) != 0 ? NULL : at->reasons[which];

@@ -24,15 +24,11 @@ typedef struct {
     restride_status status;
 } insertions;
 
-static size_t line_at(const rs_syntax *tree, size_t file, size_t at)
-{
-    return rs_syntax_line(tree, (rs_syntax_range){file, at, at, false});
-}
-
 static void add_line(rs_text *text, const insertions *all, size_t file, size_t at)
 {
     const char *name = file == all->main_file ? all->shown : all->tree->files[file].path;
-    rs_text_format(text, "\n#line %zu \"", line_at(all->tree, file, at));
+    rs_text_format(text, "\n#line %zu \"",
+                   rs_syntax_line(all->tree, (rs_syntax_range){file, at, at, false}));
     for (; *name != '\0'; name++)
         rs_text_format(text, "%s%c", *name == '"' || *name == '\\' ? "\\" : "", *name);
     rs_text_add_string(text, "\"\n");

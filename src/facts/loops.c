@@ -144,19 +144,6 @@ static long long count_rounds(rs_fact_walk *walk, const rs_syntax_node *conditio
     return rounds > 0 ? rounds : 0;
 }
 
-/* Behind a loop a variable that it stepped has a value that is not known. */
-static void forget_rounds(rs_fact_walk *walk, int loop)
-{
-    for (size_t i = 0; i < walk->binding_count; i++) {
-        rs_fact_form *form = &walk->bindings[i].value.form;
-        for (int k = 0; k < RS_FORM_LOOPS; k++)
-            if (form->loops[k] == loop && form->steps[k] != 0) {
-                form->steps[k] = 0;
-                form->has_uniform = true;
-            }
-    }
-}
-
 void rs_fact_go_loop(rs_fact_walk *walk, const rs_syntax_node *condition,
                      const rs_syntax_node *step, const rs_syntax_node *body)
 {
@@ -185,7 +172,15 @@ void rs_fact_go_loop(rs_fact_walk *walk, const rs_syntax_node *condition,
     rs_fact_statement(walk, step);
     walk->conditions -= some;
     walk->loop = outer;
-    forget_rounds(walk, loop);
+    /* Behind a loop a variable that it stepped has a value that is not known. */
+    for (size_t i = 0; i < walk->binding_count; i++) {
+        rs_fact_form *form = &walk->bindings[i].value.form;
+        for (int k = 0; k < RS_FORM_LOOPS; k++)
+            if (form->loops[k] == loop && form->steps[k] != 0) {
+                form->steps[k] = 0;
+                form->has_uniform = true;
+            }
+    }
     if (some || facts->loops[loop].is_open) {
         rs_syntax_walk(body, visit_end, &at);
         rs_syntax_walk(step, visit_end, &at);

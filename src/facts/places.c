@@ -42,19 +42,14 @@ static rs_fact_value local_of(const void *variable, bool is_memory)
     return value;
 }
 
-/* All threads of a group see one variable of a group, or of the file. */
-static bool is_shared(const rs_syntax_declaration *of)
-{
-    return of->kind == RS_DECLARATION_VARIABLE &&
-           (of->space == RS_SYNTAX_SPACE_SHARED || of->space == RS_SYNTAX_SPACE_CONSTANT ||
-            of->space == RS_SYNTAX_SPACE_GLOBAL || of->parent == NULL || of->is_static);
-}
-
 rs_fact_value rs_fact_reference(rs_fact_walk *walk, const rs_syntax_node *node)
 {
     const rs_syntax_declaration *of = node->declaration;
     const rs_fact_value *bound = rs_fact_find(walk, of);
-    if (is_shared(of))
+    /* All threads of a group see one variable of a group, or of the file. */
+    if (of->kind == RS_DECLARATION_VARIABLE &&
+        (of->space == RS_SYNTAX_SPACE_SHARED || of->space == RS_SYNTAX_SPACE_CONSTANT ||
+         of->space == RS_SYNTAX_SPACE_GLOBAL || of->parent == NULL || of->is_static))
         return rs_fact_number(rs_form_uniform());
     if ((bound == NULL || bound->kind == RS_FACT_OTHER) && of->kind == RS_DECLARATION_VARIABLE &&
         is_composed(of->type))

@@ -12,18 +12,6 @@ static bool is_same(const rs_fact_value *a, const rs_fact_value *b)
            a->local == b->local && a->is_copy == b->is_copy && rs_form_equals(&a->form, &b->form);
 }
 
-/* What variables are behind two ways; each list has the bindings of one of them. */
-static void merge(rs_fact_walk *walk, rs_fact_shares shares, const rs_fact_binding *when_true,
-                  const rs_fact_binding *when_false, size_t count)
-{
-    for (size_t i = 0; i < count && i < walk->binding_count; i++) {
-        const rs_fact_value *a = &when_true[i].value, *b = &when_false[i].value;
-        if (when_true[i].variable == when_false[i].variable &&
-            when_true[i].offset == when_false[i].offset)
-            walk->bindings[i].value = is_same(a, b) ? *a : rs_fact_select(shares, a, b);
-    }
-}
-
 static rs_fact_binding *keep(rs_fact_walk *walk)
 {
     rs_fact_binding *kept = malloc((walk->binding_count + 1) * sizeof *kept);
@@ -55,8 +43,15 @@ static void go_if(rs_fact_walk *walk, const rs_syntax_node *node)
     when_false = keep(walk);
     walk->conditions -= shares.is_divided;
     walk->share = share;
-    if (when_true != NULL && when_false != NULL)
-        merge(walk, shares, when_true, when_false, count);
+    if (when_true != NULL && when_false != NULL) {
+        /* What variables are behind two ways; each list has the bindings of one of them. */
+        for (size_t i = 0; i < count && i < walk->binding_count; i++) {
+            const rs_fact_value *a = &when_true[i].value, *b = &when_false[i].value;
+            if (when_true[i].variable == when_false[i].variable &&
+                when_true[i].offset == when_false[i].offset)
+                walk->bindings[i].value = is_same(a, b) ? *a : rs_fact_select(shares, a, b);
+        }
+    }
     free(before);
     free(when_true);
     free(when_false);

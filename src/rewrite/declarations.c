@@ -56,18 +56,6 @@ int rs_model_function(const rs_model *model, const rs_syntax_declaration *declar
     return found >= 0 && model->functions[found].declaration == declaration ? found : -1;
 }
 
-/* Notes which functions are first declared outside of all others. */
-static void find_first_declarations(rs_model *model)
-{
-    const rs_tree *tree = model->tree;
-    for (int n = tree->node_count - 1; n > 0; n--) {
-        const rs_node *node = &tree->nodes[n];
-        int f = node->is == RS_NODE_FUNCTION ? rs_model_function(model, node->declaration) : -1;
-        if (f >= 0)
-            model->functions[f].first_node = node->parent == 0 ? n : -1;
-    }
-}
-
 /* The byte behind the preprocessor line that starts at `at`. */
 static size_t skip_line(const rs_tree *tree, size_t at)
 {
@@ -108,8 +96,16 @@ static restride_status find_ends(rs_model *model)
 restride_status rs_model_index_declarations(rs_model *model)
 {
     restride_status status = sort_functions(model);
-    if (status == RESTRIDE_OK)
-        find_first_declarations(model);
+    if (status == RESTRIDE_OK) {
+        /* Which functions are first declared outside of all others. */
+        const rs_tree *tree = model->tree;
+        for (int n = tree->node_count - 1; n > 0; n--) {
+            const rs_node *node = &tree->nodes[n];
+            int f = node->is == RS_NODE_FUNCTION ? rs_model_function(model, node->declaration) : -1;
+            if (f >= 0)
+                model->functions[f].first_node = node->parent == 0 ? n : -1;
+        }
+    }
     return status == RESTRIDE_OK ? find_ends(model) : status;
 }
 

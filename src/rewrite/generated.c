@@ -130,20 +130,6 @@ static void write_vector_type(const rs_copier *copier, rs_text *out)
                    copier->type + (is_unsigned ? strlen(word) : 0), copier->block.lanes);
 }
 
-static void write_lanes(const rs_copier *copier, rs_text *out)
-{
-    bool load = copier->block.kind == RS_BLOCK_LOAD;
-    for (int lane = 0; lane < copier->block.lanes; lane++) {
-        char step[16];
-        snprintf(step, sizeof step, "%d", lane);
-        rs_text_format(out, load ? "    x.s%x = " : "    ", lane);
-        write_element_place(copier, step, out);
-        if (!load)
-            rs_text_format(out, " = x.s%x", lane);
-        rs_text_add_string(out, ";\n");
-    }
-}
-
 /*
  * The work-items copy element by element. The barrier stands where all of them come by, as the copy
  * itself must; the event is that of a copy of nothing, for whoever waits for it.
@@ -201,9 +187,16 @@ static void render_block(const rs_model *model, int number, rs_text *out)
         rs_text_add_string(out, " x;\n");
     }
     write_distance_split(model, copier, out);
-    if (lanes > 0)
-        write_lanes(copier, out);
-    else
+    for (int lane = 0; lane < lanes; lane++) {
+        char step[16];
+        snprintf(step, sizeof step, "%d", lane);
+        rs_text_format(out, load ? "    x.s%x = " : "    ", lane);
+        write_element_place(copier, step, out);
+        if (!load)
+            rs_text_format(out, " = x.s%x", lane);
+        rs_text_add_string(out, ";\n");
+    }
+    if (lanes == 0)
         write_group_copy(copier, out);
     rs_text_add_string(out, load ? "    return x;\n}\n" : "}\n");
 }
@@ -241,20 +234,6 @@ void rs_render_copier(const rs_model *model, int number, rs_text *out)
         rs_text_add_string(out, "    x.bytes = bytes;\n");
     write_members(model, number, out);
     rs_text_add_string(out, "    return x.bytes;\n}\n");
-}
-
-/* The offset in tiles that are all full: the distance from member to member is a constant. */
-static void write_full_offset(const rs_accessor *accessor, const rs_structure *s, rs_text *out,
-                              int number)
-{
-    rs_text_format(out,
-                   "static inline __attribute__((unused)) unsigned long restride_layout_%d_offset("
-                   "unsigned long count, unsigned long i, unsigned long at, unsigned long size)\n"
-                   "{\n"
-                   "    const unsigned long start = i - i %% %zuu;\n"
-                   "    return start * %zuu + at * %zuu + (i - start) * size;\n"
-                   "}\n",
-                   number, accessor->tile, s->record.size, accessor->tile);
 }
 
 /*
@@ -368,23 +347,22 @@ static void write_planes(const rs_structure *s, rs_text *out, int number)
                    head, number, number, number, number);
 }
 
-/* The offset of a member by its distance from the start of the array in AoS. */
-static void write_byte(const rs_structure *s, rs_text *out, int number)
-{
-    rs_text_format(
-        out,
-        "static inline __attribute__((unused)) unsigned long restride_layout_%d_byte("
-        "unsigned long count, unsigned long from_start, unsigned long size)\n{\n"
-        "    return restride_layout_%d_offset(count, from_start / %zuu, from_start %% %zuu, "
-        "size);\n}\n",
-        number, number, s->record.size, s->record.size);
-}
-
 static restride_status write_layout_offset(const rs_model *model, int number, rs_text *out)
 {
     const rs_accessor *accessor = &model->accessors[number];
     if (accessor->full) {
-        write_full_offset(accessor, &model->structures[accessor->structure], out, number);
+        /* The offset in tiles that are all full: the distance from member to member is a constant.
+         */
+        const rs_structure *s = &model->structures[accessor->structure];
+        rs_text_format(
+            out,
+            "static inline __attribute__((unused)) unsigned long restride_layout_%d_offset("
+            "unsigned long count, unsigned long i, unsigned long at, unsigned long size)\n"
+            "{\n"
+            "    const unsigned long start = i - i %% %zuu;\n"
+            "    return start * %zuu + at * %zuu + (i - start) * size;\n"
+            "}\n",
+            number, accessor->tile, s->record.size, accessor->tile);
         return RESTRIDE_OK;
     }
     rs_text prefix = RS_TEXT_EMPTY;
@@ -413,7 +391,16 @@ restride_status rs_render_accessor(const rs_model *model, int number, rs_text *o
         write_element(&model->structures[accessor->structure], out, number);
         write_within(model, &model->structures[accessor->structure], out, number);
     }
-    if (accessor->bytes)
-        write_byte(&model->structures[accessor->structure], out, number);
+    if (accessor->bytes) {
+        /* The offset of a member by its distance from the start of the array in AoS. */
+        const rs_structure *s = &model->structures[accessor->structure];
+        rs_text_format(
+            out,
+            "static inline __attribute__((unused)) unsigned long restride_layout_%d_byte("
+            "unsigned long count, unsigned long from_start, unsigned long size)\n{\n"
+            "    return restride_layout_%d_offset(count, from_start / %zuu, from_start %% %zuu, "
+            "size);\n}\n",
+            number, number, s->record.size, s->record.size);
+    }
     return RESTRIDE_OK;
 }

@@ -48,22 +48,6 @@ static void add_file(search *s, const char *path)
         add_folder(s, path, (size_t)(slash - path));
 }
 
-/* Where cpp looks: beside each file, and in the folders of the build options. */
-static void find_folders(search *s, const rs_options *options)
-{
-    static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH"};
-    add_folder(s, "", 0);
-    for (size_t i = 0; i < options->preprocessor_count; i++) {
-        const char *option = options->preprocessor[i];
-        if (strncmp(option, "-I", 2) != 0)
-            continue;
-        s->unsure = s->unsure || option[2] == '=' || option[2] == '-';
-        add_folder(s, option + 2, strlen(option + 2));
-    }
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-        s->unsure = s->unsure || getenv(variables[i]) != NULL;
-}
-
 /* Notes FOLDER/NAME when there is no such file. */
 static void note_absent(search *s, const char *folder, const char *name)
 {
@@ -100,8 +84,20 @@ restride_status rs_includes_describe(const rs_flat *flat, const rs_options *opti
     json_t *signature;
     s.failed = s.files == NULL || s.absent == NULL;
     s.unsure = flat->failure != NULL; /* a file that is missing may be there the next time */
-    if (!s.failed)
-        find_folders(&s, options);
+    if (!s.failed) {
+        /* Where cpp looks: beside each file, and in the folders of the build options. */
+        static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH"};
+        add_folder(&s, "", 0);
+        for (size_t i = 0; i < options->preprocessor_count; i++) {
+            const char *option = options->preprocessor[i];
+            if (strncmp(option, "-I", 2) != 0)
+                continue;
+            s.unsure = s.unsure || option[2] == '=' || option[2] == '-';
+            add_folder(&s, option + 2, strlen(option + 2));
+        }
+        for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+            s.unsure = s.unsure || getenv(variables[i]) != NULL;
+    }
     for (size_t i = 0; i < flat->file_count && !s.failed && !s.unsure; i++)
         if (flat->is_read[i])
             add_file(&s, flat->files[i]);

@@ -68,12 +68,6 @@ const char *rs_way_arrive(rs_way *w, int node, const rs_syntax_type *type)
     return NULL;
 }
 
-static bool same_record(const rs_syntax_type *a, const rs_syntax_type *b)
-{
-    return a->kind == RS_TYPE_RECORD && b->kind == RS_TYPE_RECORD &&
-           a->declaration == b->declaration;
-}
-
 /* Whether a pointer to `target` can be followed: to structures, or to members when all are alike.
  */
 static bool can_follow(const rs_way *w, const rs_syntax_type *target)
@@ -98,7 +92,8 @@ static bool same_target(const rs_way *w, const rs_syntax_type *target)
     char own[RS_TYPE_NAME_SIZE], other[RS_TYPE_NAME_SIZE];
     bool vector3;
     if (target->kind == RS_TYPE_RECORD || w->target->kind == RS_TYPE_RECORD)
-        return same_record(target, w->target);
+        return target->kind == RS_TYPE_RECORD && w->target->kind == RS_TYPE_RECORD &&
+               target->declaration == w->target->declaration;
     return rs_leaf_type_name(w->target, own, &vector3) &&
            rs_leaf_type_name(target, other, &vector3) && strcmp(own, other) == 0;
 }

@@ -72,13 +72,6 @@ static size_t lines_after(const rs_source_lines *lines, size_t offset)
     return low;
 }
 
-/* Brings `number` up to the last line of the text. */
-static void count_lines(rs_numbered_text *out)
-{
-    for (; out->counted < out->text.size; out->counted++)
-        out->number += out->text.data[out->counted] == '\n';
-}
-
 static void write_number(rs_numbered_text *out, size_t file, size_t number)
 {
     rs_text_format(&out->text, "#line %zu ", number);
@@ -97,7 +90,9 @@ void rs_numbered_add(rs_numbered_text *out, size_t begin, size_t end, bool numbe
         rs_text_add(&out->text, out->flat->shown + begin, l->offset - begin);
         begin = l->offset;
         bool at_start = out->text.size == 0 || out->text.data[out->text.size - 1] == '\n';
-        count_lines(out);
+        /* Brings `number` up to the last line of the text. */
+        for (; out->counted < out->text.size; out->counted++)
+            out->number += out->text.data[out->counted] == '\n';
         if (l->outside && at_start && (out->file != l->file || out->number != l->number))
             write_number(out, l->file, l->number);
     }

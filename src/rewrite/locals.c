@@ -40,17 +40,13 @@ void rs_locals_free(rs_locals *locals)
 
 /* ---- one variable ---- */
 
-static bool is_number(const rs_syntax_type *type)
-{
-    return rs_type_is_integer(type) && type->size <= 8;
-}
-
 /* Whether the variable belongs to one work-item, and is no more than its declaration says. */
 static bool is_private(const rs_tree *tree, int declaration)
 {
     const rs_syntax_type *type = rs_type_of(tree, declaration);
     const rs_syntax_declaration *declared = tree->nodes[declaration].declaration;
-    if (!is_number(type) || type->is_volatile || declared->is_static || declared->is_extern ||
+    if (!rs_type_is_integer(type) || type->size > 8 || type->is_volatile || declared->is_static ||
+        declared->is_extern ||
         (type->space != RS_SYNTAX_SPACE_ANY && type->space != RS_SYNTAX_SPACE_PRIVATE))
         return false;
     for (int child = tree->nodes[declaration].first; child >= 0; child = tree->nodes[child].next)
@@ -77,28 +73,17 @@ static bool is_read(const rs_tree *tree, int mention)
            !tree->nodes[up].type->is_const && !tree->nodes[up].type->is_volatile;
 }
 
-/* The assignment whose left side is a mention, or -1. */
-static int assignment_of(const rs_tree *tree, int mention)
-{
-    int up = tree->nodes[mention].parent;
-    return tree->nodes[up].first == mention && rs_node_is_assignment(tree, up) ? up : -1;
-}
-
-/* Blocks run at another time than where they stand. */
-static bool runs_elsewhere(const rs_tree *tree, int node)
-{
-    return rs_node_is_in(tree, node, RS_NODE_BLOCK);
-}
-
 static bool note_mention(const rs_model *model, rs_local *local, int mention)
 {
     const rs_tree *tree = model->tree;
-    if (runs_elsewhere(tree, mention))
+    /* Blocks run at another time than where they stand. */
+    if (rs_node_is_in(tree, mention, RS_NODE_BLOCK))
         return false;
     int node = with_brackets(tree, mention);
     if (is_read(tree, node))
         return true;
-    int assignment = assignment_of(tree, node);
+    int up = tree->nodes[node].parent;
+    int assignment = tree->nodes[up].first == node && rs_node_is_assignment(tree, up) ? up : -1;
     if (assignment < 0 || local->write_count == RS_LOCAL_WRITES)
         return false;
     local->writes[local->write_count++] = assignment;

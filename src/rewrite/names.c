@@ -9,12 +9,6 @@
 
 /* ---- what is declared ---- */
 
-/* The names behind "struct" and its kin are names of their own. */
-static bool declares_type(int kind)
-{
-    return kind == RS_NODE_STRUCT || kind == RS_NODE_UNION || kind == RS_NODE_ENUM;
-}
-
 static restride_status add(rs_names *names, rs_name_kind kind, uintptr_t function, const char *text)
 {
     if (text[0] == '\0')
@@ -49,7 +43,9 @@ static restride_status add_node(rs_names *names, const rs_tree *tree, int n)
         return RESTRIDE_OK;
     const uintptr_t function = (uintptr_t)tree->nodes[up].declaration;
     restride_status status = add(names, RS_NAME_INSIDE, function, tree->nodes[n].name);
-    if (status == RESTRIDE_OK && declares_type(tree->nodes[n].is))
+    if (status == RESTRIDE_OK &&
+        (tree->nodes[n].is == RS_NODE_STRUCT || tree->nodes[n].is == RS_NODE_UNION ||
+         tree->nodes[n].is == RS_NODE_ENUM))
         status = add(names, RS_NAME_TYPE_INSIDE, function, tree->nodes[n].name);
     return status;
 }
@@ -76,13 +72,6 @@ void rs_names_free(rs_names *names)
 
 /* ---- what they hide ---- */
 
-static bool is_tag_word(const char *text, size_t word, size_t length)
-{
-    return rs_word_equals(text, word, length, "struct") ||
-           rs_word_equals(text, word, length, "union") ||
-           rs_word_equals(text, word, length, "enum");
-}
-
 bool rs_names_hide(const rs_names *names, const rs_function *function, const char *type)
 {
     size_t size = strlen(type), position = 0, word, length;
@@ -90,7 +79,9 @@ bool rs_names_hide(const rs_names *names, const rs_function *function, const cha
     while (!hidden && names->count > 0 && rs_word_next(type, size, &position, &word, &length)) {
         const rs_name wanted = {tagged ? RS_NAME_TYPE_INSIDE : RS_NAME_INSIDE,
                                 (uintptr_t)function->declaration, (char *)type + word, length};
-        const bool is_tag = is_tag_word(type, word, length);
+        const bool is_tag = rs_word_equals(type, word, length, "struct") ||
+                            rs_word_equals(type, word, length, "union") ||
+                            rs_word_equals(type, word, length, "enum");
         hidden = !is_tag && bsearch(&wanted, names->items, names->count, sizeof *names->items,
                                     compare_names) != NULL;
         tagged = is_tag;

@@ -105,21 +105,19 @@ static void touched(const collection *c, const rs_member_access *a, size_t *begi
     *end = *begin + members * c->structure->uniform;
 }
 
-static void note_member(char *use, bool reads, bool writes)
-{
-    const bool is_read = reads || *use == 'r' || *use == 'b';
-    const bool is_written = writes || *use == 'w' || *use == 'b';
-    *use = is_read && is_written ? 'b' : is_read ? 'r' : 'w';
-}
-
 static void add_access(collection *c, const rs_member_access *a)
 {
     size_t begin, end;
     touched(c, a, &begin, &end);
     for (size_t m = 0; m < c->structure->member_count; m++) {
         const rs_member *member = &c->structure->members[m];
-        if (member->offset < end && member->offset + member->size > begin)
-            note_member(&c->usage->members[m], !a->written || a->updated, a->written);
+        if (member->offset < end && member->offset + member->size > begin) {
+            char *use = &c->usage->members[m];
+            bool reads = !a->written || a->updated;
+            const bool is_read = reads || *use == 'r' || *use == 'b';
+            const bool is_written = a->written || *use == 'w' || *use == 'b';
+            *use = is_read && is_written ? 'b' : is_read ? 'r' : 'w';
+        }
     }
     rs_lane_stride step = rs_steps_of_access(c->steps, a);
     size_t next = c->extent != NULL ? c->structure->uniform : c->structure->record.size;

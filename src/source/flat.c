@@ -26,18 +26,13 @@ void rs_flat_locate(const rs_flat *flat, size_t offset, const char **file, size_
             (*line)++;
 }
 
-static void free_strings(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(list[i]);
-    free(list);
-}
-
 void rs_flat_free(rs_flat *flat)
 {
     free(flat->text);
     free(flat->shown);
-    free_strings(flat->files, flat->file_count);
+    for (size_t i = 0; i < flat->file_count; i++)
+        free(flat->files[i]);
+    free(flat->files);
     free(flat->is_read);
     free(flat->places);
     for (size_t i = 0; i < flat->unknown_count; i++)

@@ -144,14 +144,6 @@ static void add_both(reader *r, const char *bytes)
     rs_text_add_string(&r->shown, bytes);
 }
 
-static bool is_blank(const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!isspace((unsigned char)line[i]))
-            return false;
-    return true;
-}
-
 /*
  * What becomes of a definition or "#undef": "#undef NAME" if the name is still in the text, for it
  * is no macro there even if the device's compiler predefines one; else nothing.
@@ -229,7 +221,10 @@ static bool is_empty(const reader *r, const char *line, const char *shown, size_
     if (name != NULL)
         return !may_be_asked(r, line, name, macros) &&
                !rs_macro_names_mentioned(macros, name, rs_identifier_length(name));
-    return is_blank(shown, length);
+    for (size_t i = 0; i < length; i++)
+        if (!isspace((unsigned char)shown[i]))
+            return false;
+    return true;
 }
 
 static bool read_line(reader *r, const char *line, const char *shown, size_t length, size_t number,

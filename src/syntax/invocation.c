@@ -186,26 +186,6 @@ static restride_status add_cuda(rs_invocation *invocation, rs_arguments *argumen
 
 /* ---- the other languages ---- */
 
-static void add_opencl(rs_arguments *arguments, const rs_syntax_options *options,
-                       unsigned address_bits)
-{
-    rs_arguments_add(arguments, "-x");
-    rs_arguments_add(arguments, "cl");
-    rs_arguments_add(arguments, "-cl-std=%s",
-                     options->standard != NULL ? options->standard : "CL1.2");
-    rs_arguments_add(arguments, "-target");
-    rs_arguments_add(arguments,
-                     address_bits == 32 ? "spir-unknown-unknown" : "spir64-unknown-unknown");
-}
-
-static void add_c(rs_arguments *arguments, const rs_syntax_options *options)
-{
-    rs_arguments_add(arguments, "-x");
-    rs_arguments_add(arguments, "c");
-    rs_arguments_add(arguments, "-std=%s", options->standard != NULL ? options->standard : "gnu17");
-    rs_arguments_add(arguments, "-D__malloc__(...)=__malloc__"); /* gcc's header of OpenMP */
-}
-
 /* ---- all together ---- */
 
 static restride_status read_options(rs_syntax_options *options, rs_invocation *invocation,
@@ -246,10 +226,21 @@ static restride_status fill(rs_invocation *invocation, rs_syntax_options *option
     restride_status status = RESTRIDE_OK;
     if (invocation->language == RS_SYNTAX_CUDA)
         status = add_cuda(invocation, &arguments, options, request);
-    else if (invocation->language == RS_SYNTAX_OPENCL)
-        add_opencl(&arguments, options, request->address_bits);
-    else
-        add_c(&arguments, options);
+    else if (invocation->language == RS_SYNTAX_OPENCL) {
+        rs_arguments_add(&arguments, "-x");
+        rs_arguments_add(&arguments, "cl");
+        rs_arguments_add(&arguments, "-cl-std=%s",
+                         options->standard != NULL ? options->standard : "CL1.2");
+        rs_arguments_add(&arguments, "-target");
+        rs_arguments_add(&arguments, request->address_bits == 32 ? "spir-unknown-unknown"
+                                                                 : "spir64-unknown-unknown");
+    } else {
+        rs_arguments_add(&arguments, "-x");
+        rs_arguments_add(&arguments, "c");
+        rs_arguments_add(&arguments, "-std=%s",
+                         options->standard != NULL ? options->standard : "gnu17");
+        rs_arguments_add(&arguments, "-D__malloc__(...)=__malloc__"); /* gcc's header of OpenMP */
+    }
     for (size_t i = 0; i < options->arguments.count; i++)
         rs_arguments_add(&arguments, "%s", options->arguments.items[i]);
     rs_arguments_add(&arguments, "-Wno-everything");

@@ -85,11 +85,6 @@ static rs_syntax_node *wrap(rs_syntax_reader *reader, CXCursor cursor, rs_syntax
     return node;
 }
 
-static bool is_more_qualified(const rs_syntax_type *to, const rs_syntax_type *from)
-{
-    return to->is_const > from->is_const || to->is_volatile > from->is_volatile;
-}
-
 static rs_syntax_node *read_wrapper(rs_syntax_reader *reader, CXCursor cursor, CXCursor inner,
                                     bool is_bound)
 {
@@ -111,7 +106,7 @@ static rs_syntax_node *read_wrapper(rs_syntax_reader *reader, CXCursor cursor, C
     if (conversion != RS_CONVERSION_NONE)
         return wrap(reader, cursor, value, conversion,
                     conversion == RS_CONVERSION_BASE ? value->category : RS_VALUE);
-    if (is_place && is_more_qualified(to, from))
+    if (is_place && (to->is_const > from->is_const || to->is_volatile > from->is_volatile))
         return wrap(reader, cursor, value, RS_CONVERSION_QUALIFY, value->category);
     if (is_place && !(is_bound && !from->is_volatile))
         return wrap(reader, cursor, value, RS_CONVERSION_LOAD, RS_VALUE);

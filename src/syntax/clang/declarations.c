@@ -262,12 +262,6 @@ static void read_function(rs_syntax_reader *reader, rs_syntax_declaration *of, C
     place_parameters(reader, of, parameters, shown);
 }
 
-static void read_enumerator(rs_syntax_declaration *of, CXCursor cursor)
-{
-    of->value.kind = RS_CONSTANT_INTEGER;
-    of->value.integer = clang_getEnumConstantDeclValue(cursor);
-}
-
 /* What all kinds have. */
 static void read_common(rs_syntax_reader *reader, rs_syntax_declaration *of, CXCursor shown)
 {
@@ -308,7 +302,8 @@ static void read_kind(rs_syntax_reader *reader, rs_syntax_declaration *of, CXCur
         rs_read_record(reader, of, type, of->is_defined ? definition : first);
         break;
     case RS_DECLARATION_ENUMERATOR:
-        read_enumerator(of, first);
+        of->value.kind = RS_CONSTANT_INTEGER;
+        of->value.integer = clang_getEnumConstantDeclValue(first);
         break;
     case RS_DECLARATION_FIELD:
         of->bit_offset = clang_Cursor_getOffsetOfField(first);

@@ -248,14 +248,6 @@ void rs_tree_visit_errors(const rs_tree *tree, rs_tree_error_visitor *visitor, v
     }
 }
 
-static size_t place_of(CXCursor cursor)
-{
-    unsigned offset = 0;
-    CXFile file;
-    clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
-    return offset;
-}
-
 restride_status rs_tree_describe(rs_tree *tree, rs_syntax_language language)
 {
     if (tree->unit == NULL)
@@ -268,7 +260,10 @@ restride_status rs_tree_describe(rs_tree *tree, rs_syntax_language language)
         node->name = described.name;
         node->type = described.type;
         node->declaration = described.declaration;
-        node->place = place_of(cursor);
+        unsigned offset = 0;
+        CXFile file;
+        clang_getFileLocation(clang_getCursorLocation(cursor), &file, NULL, NULL, &offset);
+        node->place = offset;
     }
     return tree->syntax == NULL || tree->syntax->out_of_memory
                ? rs_fail_memory("the types of a parsed source")
