@@ -155,8 +155,7 @@ static void bind_parameter(rs_walk *walk, const rs_syntax_declaration *declared)
 
 void rs_walk_bind_references(rs_walk *walk, int function)
 {
-    for (int child = walk->tree->nodes[function].first; child >= 0;
-         child = walk->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, walk->tree, function) {
         const rs_node *node = &walk->tree->nodes[child];
         if (node->is == RS_NODE_PARAMETER && node->type->kind == RS_TYPE_REFERENCE)
             bind_parameter(walk, node->declaration);

@@ -76,8 +76,7 @@ static void bind_parameters(rs_walk *walk, int routine, const rs_call_arguments 
                             const rs_value *values)
 {
     int i = 0;
-    for (int child = walk->tree->nodes[routine].first; child >= 0;
-         child = walk->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, walk->tree, routine) {
         if (walk->tree->nodes[child].is != RS_NODE_PARAMETER)
             continue;
         const rs_syntax_declaration *cursor = walk->tree->nodes[child].declaration;
@@ -294,8 +293,7 @@ static rs_value construct(rs_walk *walk, int node, const rs_syntax_declaration *
     rs_making making = rs_walk_making_of(walk, constructor);
     bool known = making == RS_MAKING_NOTHING;
     rs_value result = rs_value_unknown(known ? 0 : rs_walk_anything(walk), !known);
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, walk->tree, node) {
         rs_value part = rs_walk_evaluate(walk, child);
         if (making == RS_MAKING_ANYTHING && part.kind == RS_VALUE_ADDRESS)
             rs_call_escape(walk, &part, rs_node_inner(walk->tree, child), true);

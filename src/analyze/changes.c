@@ -11,10 +11,7 @@ enum { DEPTH_LIMIT = 20 };
 
 void rs_changes_add(rs_walk *walk, rs_changes *all, const rs_assignment *change)
 {
-    if (RS_LIST_GROW(all->list, all->count))
-        all->list[all->count++] = *change;
-    else
-        walk->no_memory = true;
+    RS_LIST_ADD(all->list, all->count, walk->no_memory, *change);
 }
 
 int rs_changes_count(const rs_walk *walk, const rs_changes *all, uint64_t key)
@@ -148,8 +145,7 @@ void rs_changes_collect(rs_walk *walk, int node, bool always, rs_changes *all)
                  kind == RS_NODE_ASSIGN || kind == RS_NODE_DECLARE || kind == RS_NODE_VARIABLE ||
                  kind == RS_NODE_CAST;
     bool either = rs_node_is_binary(walk->tree, node, "&& ||");
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, walk->tree, node) {
         rs_changes_collect(walk, child, always && plain, all);
         always = always && !either;
     }
@@ -483,8 +479,7 @@ static void scan(unseen *u, int node)
 
 static void scan_below(unseen *u, int node)
 {
-    for (int child = u->walk->tree->nodes[node].first; child >= 0;
-         child = u->walk->tree->nodes[child].next)
+    RS_EACH_CHILD(child, u->walk->tree, node)
         scan(u, child);
 }
 

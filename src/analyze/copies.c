@@ -170,7 +170,7 @@ static long long size_of_words(const rs_translation_unit *program, int node, con
             return known[i].size;
     if (strstr(program->supplied, "typedef") != NULL) /* it may be made of such */
         return 0;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (tree->nodes[child].is == RS_NODE_TYPE_NAME &&
             tree->nodes[child].end <= (size_t)(words - tree->text) + length)
             return rs_type_bytes(tree->nodes[child].type);

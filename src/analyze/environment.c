@@ -71,10 +71,7 @@ static void bind_in(rs_walk *walk, rs_environment *variables, uint64_t key, int 
         binding->value = value;
         return;
     }
-    if (RS_LIST_GROW(variables->bindings, variables->count))
-        variables->bindings[variables->count++] = (rs_binding){key, value};
-    else
-        walk->no_memory = true;
+    RS_LIST_ADD(variables->bindings, variables->count, walk->no_memory, (rs_binding){key, value});
 }
 
 static void bind_key(rs_walk *walk, uint64_t key, int value)

@@ -48,8 +48,7 @@ bool rs_node_is_integer(const rs_walk *walk, int node)
 rs_value rs_walk_parts(rs_walk *walk, int node)
 {
     rs_value result = rs_value_unknown(0, false);
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, walk->tree, node) {
         rs_value part = rs_walk_evaluate(walk, child);
         result.depends |= rs_value_depends(walk, &part);
         result.data = result.data || rs_value_has_data(walk, &part);
@@ -216,8 +215,7 @@ static rs_value cast_pointer(rs_walk *walk, const rs_value *value, int operand,
 static rs_value evaluate_cast(rs_walk *walk, int node)
 {
     int last = -1;
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next)
+    RS_EACH_CHILD(child, walk->tree, node)
         if (walk->tree->nodes[child].is != RS_NODE_TYPE_NAME)
             last = child;
     if (last < 0)

@@ -57,10 +57,7 @@ void rs_grid_link_add(rs_flow_context *context, int grid, int class)
     for (int i = 0; i < found->link_count; i++)
         if (found->links[i].grid == grid && found->links[i].class == class)
             return;
-    if (RS_LIST_GROW(found->links, found->link_count))
-        found->links[found->link_count++] = (rs_grid_link){grid, class};
-    else
-        context->no_memory = true;
+    RS_LIST_ADD(found->links, found->link_count, context->no_memory, (rs_grid_link){grid, class});
 }
 
 void rs_grid_keep_declared(rs_flow_context *context, int grid, int node, const char *format)
@@ -155,10 +152,7 @@ void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_exten
         there->type = type;
         return;
     }
-    if (RS_LIST_GROW(flow->variables, flow->count))
-        flow->variables[flow->count++] = (rs_typed_variable){key, type};
-    else
-        context->no_memory = true;
+    RS_LIST_ADD(flow->variables, flow->count, context->no_memory, (rs_typed_variable){key, type});
 }
 
 rs_flow rs_flow_copy(rs_flow_context *context, const rs_flow *from)
@@ -192,10 +186,7 @@ static void let_escape(rs_flow_context *context, uint64_t key)
 {
     if (rs_flow_has_escaped(context, key))
         return;
-    if (RS_LIST_GROW(context->escaped, context->escaped_count))
-        context->escaped[context->escaped_count++] = key;
-    else
-        context->no_memory = true;
+    RS_LIST_ADD(context->escaped, context->escaped_count, context->no_memory, key);
 }
 
 void rs_flow_escape(rs_flow_context *context, rs_flow *flow, uint64_t key, int node)

@@ -63,7 +63,7 @@ static bool leaves(const rs_tree *tree, int node, bool top)
         return true;
     bool inner = kind == RS_NODE_FOR || kind == RS_NODE_WHILE || kind == RS_NODE_DO ||
                  kind == RS_NODE_SWITCH;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (leaves(tree, child, top && !inner))
             return true;
     return false;

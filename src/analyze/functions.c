@@ -15,7 +15,7 @@ enum { FILE_ROUTINE_LIMIT = 4000 };
 static bool is_kernel(const rs_translation_unit *program, int function)
 {
     const rs_tree *tree = &program->tree;
-    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, function)
         if (tree->nodes[child].is == RS_NODE_KERNEL_ATTRIBUTE)
             return true;
     size_t position = tree->nodes[function].begin, word, length;
@@ -149,8 +149,7 @@ static bool is_device_only(const rs_translation_unit *program, const rs_routine 
     const rs_tree *tree = &program->tree;
     bool device = program->language == RS_LANGUAGE_OPENCL;
     bool host = false;
-    for (int child = tree->nodes[routine->node].first; child >= 0;
-         child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, routine->node) {
         device = device || tree->nodes[child].is == RS_NODE_DEVICE_ATTRIBUTE;
         host = host || tree->nodes[child].is == RS_NODE_HOST_ATTRIBUTE;
     }

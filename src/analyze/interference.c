@@ -70,10 +70,8 @@ static void add_leading(rs_walk *walk, uint64_t key, uint64_t array)
         known->array = known->array == array ? array : 0;
         return;
     }
-    if (RS_LIST_GROW(effects->leading, effects->leading_count))
-        effects->leading[effects->leading_count++] = (rs_leading){key, array, -1};
-    else
-        walk->no_memory = true;
+    RS_LIST_ADD(effects->leading, effects->leading_count, walk->no_memory,
+                (rs_leading){key, array, -1});
 }
 
 /* Notes a store to a memory, or to a variable, for the loops around it. */
@@ -86,10 +84,8 @@ static void add_around(rs_walk *walk, int loop, uint64_t memory)
             known = effects->storing[i].memory == memory && effects->storing[i].loop == loop;
         if (known)
             continue;
-        if (RS_LIST_GROW(effects->storing, effects->storing_count))
-            effects->storing[effects->storing_count++] = (rs_storing){memory, loop};
-        else
-            walk->no_memory = true;
+        RS_LIST_ADD(effects->storing, effects->storing_count, walk->no_memory,
+                    (rs_storing){memory, loop});
     }
 }
 

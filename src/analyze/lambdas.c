@@ -58,7 +58,7 @@ static void add_capture(captures *all, const rs_syntax_declaration *declared)
 /* Whether the names in the brackets have one of a variable as a reference. */
 static bool is_referred(const rs_tree *tree, int lambda, const rs_syntax_declaration *declared)
 {
-    for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, lambda) {
         if (tree->nodes[child].is != RS_NODE_VARIABLE_NAME ||
             tree->nodes[child].declaration != declared)
             continue;
@@ -122,7 +122,7 @@ static bool is_shared(const rs_tree *tree, int node, int lambda,
     if (kind == RS_NODE_LAMBDA && node != lambda && rs_node_has(tree, lambda, RS_NODE_CALL) &&
         names_within(tree, node, declared))
         return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, node) {
         /* What is read or copied has a conversion around it. */
         bool whole =
             tree->nodes[child].is == RS_NODE_REFERENCE || tree->nodes[child].is == RS_NODE_MEMBER;
@@ -155,7 +155,7 @@ static captures read_captures(const rs_tree *tree, int lambda)
     size_t begin = tree->nodes[lambda].begin + 1, end = introducer_end(tree, lambda);
     if (rs_text_has(tree, begin, end, "*this") || rs_text_has(tree, begin, end, "..."))
         all.followed = false;
-    for (int child = tree->nodes[lambda].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, lambda) {
         const rs_syntax_declaration *declared = tree->nodes[child].declaration;
         if (tree->nodes[child].is != RS_NODE_VARIABLE_NAME)
             continue;

@@ -191,7 +191,7 @@ static bool captures_object(const rs_tree *tree, int node, bool body)
     if ((kind == RS_NODE_VARIABLE_NAME || kind == RS_NODE_REFERENCE) &&
         rs_type_has_destructor(rs_declared_type(tree->nodes[node].declaration)))
         return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (captures_object(tree, child, body || tree->nodes[child].is == RS_NODE_COMPOUND))
             return true;
     return !body && makes_object(tree, node);
@@ -250,7 +250,7 @@ void rs_walk_end_scope(rs_walk *walk, int node)
     const rs_tree *tree = walk->tree;
     if (walk->program->language != RS_LANGUAGE_CUDA)
         return;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, node) {
         int kind = tree->nodes[child].is;
         if (kind == RS_NODE_DECLARE)
             rs_walk_end_scope(walk, child);

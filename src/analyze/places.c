@@ -427,7 +427,7 @@ static bool is_reference_cast(const rs_tree *tree, int node, int operand)
     size_t at = tree->nodes[node].begin, end = tree->nodes[operand].begin;
     if (memchr(tree->text + at, '&', end - at) != NULL)
         return true;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (tree->nodes[child].is == RS_NODE_TYPE_NAME &&
             rs_type_of(tree, child)->kind == RS_TYPE_REFERENCE)
             return true;

@@ -69,7 +69,7 @@ static void walk_variable(rs_grid_walk *w, int node)
     if (has_cleanup(w, node))
         rs_flow_escape(&w->context, &w->flow, rs_grid_key(cursor), node);
     bool alike = rs_grid_is_alike(w, cursor);
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+    RS_EACH_CHILD(child, w->tree, node)
         if ((child != initializer || reference) && !alike)
             rs_grid_lose_all(w, child, "a declaration that is not followed has the address");
     if (initializer >= 0 && !reference)
@@ -181,7 +181,7 @@ static void walk_for(rs_grid_walk *w, int node)
         if (tree->text[at] == ';' && depth == 1)
             semicolons[found++] = at;
     }
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, node) {
         if (tree->nodes[child].next < 0)
             parts.body = child;
         else if (tree->nodes[child].begin <= semicolons[0])
@@ -230,7 +230,7 @@ static void walk_switch(rs_grid_walk *w, int node)
     rs_flow before = rs_flow_copy(&w->context, &w->flow);
     w->innermost = &leaving;
     rs_flow_meet(&w->context, &leaving.breaks, &before, node); /* no case may fit */
-    for (int child = w->tree->nodes[body].first; child >= 0; child = w->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, w->tree, body) {
         if (rs_grid_kind(w, child) == RS_NODE_CASE || rs_grid_kind(w, child) == RS_NODE_DEFAULT)
             rs_flow_meet(&w->context, &w->flow, &before, node);
         rs_grid_walk_statement(w, child);
@@ -285,7 +285,7 @@ void rs_grid_keep_known(rs_grid_walk *w, int node, const char *what)
 
 static void walk_children(rs_grid_walk *w, int node)
 {
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+    RS_EACH_CHILD(child, w->tree, node)
         rs_grid_walk_statement(w, child);
 }
 
@@ -307,7 +307,7 @@ static bool is_followed_case(const rs_grid_walk *w, int node)
 static void walk_unexposed(rs_grid_walk *w, int node)
 {
     int last = rs_node_last(w->tree, node);
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+    RS_EACH_CHILD(child, w->tree, node)
         if (child == last && w->tree->nodes[child].group == RS_NODES_STATE)
             rs_grid_walk_statement(w, child);
         else
@@ -425,8 +425,7 @@ static void walk_root(rs_grid_walk *w, int function)
     w->calls[0] = function;
     w->depth = 1;
     w->walked[function] = true;
-    for (int child = w->tree->nodes[function].first; child >= 0;
-         child = w->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, w->tree, function) {
         if (rs_grid_kind(w, child) != RS_NODE_PARAMETER)
             continue;
         uint64_t key = w->tree->nodes[child].place + 1;
@@ -453,8 +452,7 @@ static void walk_functions(rs_grid_walk *w)
         int function = name ? rs_grid_function(w, tree->nodes[i].declaration) : -1;
         if (function >= 0) {
             /* Whoever calls a function in a way that is not followed may hand over anything. */
-            for (int child = w->tree->nodes[function].first; child >= 0;
-                 child = w->tree->nodes[child].next) {
+            RS_EACH_CHILD(child, w->tree, function) {
                 int grid = rs_grid_kind(w, child) == RS_NODE_PARAMETER
                                ? rs_grid_of_key(w, w->tree->nodes[child].place + 1)
                                : -1;

@@ -177,10 +177,7 @@ void rs_grid_record(rs_grid_walk *w, rs_grid_copy copy)
         if (found->copies[i].size == copy.size && found->copies[i].grid == copy.grid &&
             found->copies[i].class == copy.class && found->copies[i].via == copy.via)
             return;
-    if (RS_LIST_GROW(found->copies, found->copy_count))
-        found->copies[found->copy_count++] = copy;
-    else
-        w->context.no_memory = true;
+    RS_LIST_ADD(found->copies, found->copy_count, w->context.no_memory, copy);
 }
 
 /* assert() does nothing where NDEBUG is defined. */

@@ -113,7 +113,7 @@ static bool may_reach(const rs_grid_walk *w, const rs_node *part, int grid)
 /* The declaration of a variable of the file around a byte, or -1. */
 static int variable_at(const rs_tree *tree, size_t offset)
 {
-    for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next)
+    RS_EACH_CHILD(node, tree, 0)
         if (tree->nodes[node].is == RS_NODE_VARIABLE && tree->nodes[node].begin <= offset &&
             offset < tree->nodes[node].end)
             return node;
@@ -134,7 +134,7 @@ static bool may_variable_reach(const rs_grid_walk *w, int variable, int grid)
     if (!part->declaration->is_invalid)
         return false;
     /* Of `int a[N], b[N]` the second one has the words of the first in its part, too. */
-    for (int node = tree->nodes[0].first; node >= 0; node = tree->nodes[node].next) {
+    RS_EACH_CHILD(node, tree, 0) {
         const rs_node *other = &tree->nodes[node];
         bool same_words = other->is == RS_NODE_VARIABLE && other->begin == part->begin;
         if (node != variable && !same_words &&

@@ -27,10 +27,8 @@ static void record(rs_grid_walk *w, int node, rs_extended_type type)
             rs_class_unite(&w->context, found->accesses[i].class, type.class);
             return;
         }
-    if (RS_LIST_GROW(found->accesses, found->access_count))
-        found->accesses[found->access_count++] = (rs_grid_access){node, type.grid, type.class};
-    else
-        w->context.no_memory = true;
+    RS_LIST_ADD(found->accesses, found->access_count, w->context.no_memory,
+                (rs_grid_access){node, type.grid, type.class});
 }
 
 /* Whether a subscript stands behind its base in [], not as <: :> or i[g]. */
@@ -321,7 +319,7 @@ static rs_extended_type convert(rs_grid_walk *w, int node, int operand, rs_exten
 static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
 {
     int operand = rs_node_last(w->tree, node);
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+    RS_EACH_CHILD(child, w->tree, node)
         if (child != operand)
             rs_grid_lose_all(w, child, "a type has the address");
     if (operand < 0 || w->tree->nodes[operand].group != RS_NODES_EXPRESS)
@@ -371,10 +369,8 @@ static void record_measure(rs_grid_walk *w, int node, int grid, int depth)
     for (int i = 0; i < found->measure_count; i++)
         if (found->measures[i].node == node)
             return;
-    if (RS_LIST_GROW(found->measures, found->measure_count))
-        found->measures[found->measure_count++] = (rs_grid_measure){node, grid, depth};
-    else
-        w->context.no_memory = true;
+    RS_LIST_ADD(found->measures, found->measure_count, w->context.no_memory,
+                (rs_grid_measure){node, grid, depth});
 }
 
 /* The size of a part changes with the declaration, so these stay as they are. */
@@ -411,7 +407,7 @@ static void evaluate_size(rs_grid_walk *w, int node)
 /* Members, and what libclang has no name for: values go in, and what comes out is no grid. */
 static rs_extended_type evaluate_parts(rs_grid_walk *w, int node)
 {
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next) {
+    RS_EACH_CHILD(child, w->tree, node) {
         if (w->tree->nodes[child].group == RS_NODES_EXPRESS)
             rs_grid_keep(w, rs_grid_evaluate(w, child), node,
                          "an expression that is not followed has the address");
@@ -441,7 +437,7 @@ static rs_extended_type evaluate_unexposed(rs_grid_walk *w, int node)
 /* Structures and arrays that begin with addresses. */
 static rs_extended_type evaluate_list(rs_grid_walk *w, int node)
 {
-    for (int child = w->tree->nodes[node].first; child >= 0; child = w->tree->nodes[child].next)
+    RS_EACH_CHILD(child, w->tree, node)
         rs_grid_keep(w, rs_grid_evaluate(w, child), node,
                      "a list of values, which is not followed, gets the address");
     return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);

@@ -20,7 +20,7 @@ static bool jumps(const rs_tree *tree, int node)
     case RS_NODE_COMPOUND:
     case RS_NODE_LABEL:
     case RS_NODE_ATTRIBUTED:
-        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        RS_EACH_CHILD(child, tree, node)
             if (jumps(tree, child))
                 return true;
         return false;
@@ -231,7 +231,7 @@ static bool ends_case(const rs_tree *tree, int node)
 {
     int last = node;
     while (tree->nodes[node].is == RS_NODE_CASE || tree->nodes[node].is == RS_NODE_DEFAULT) {
-        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        RS_EACH_CHILD(child, tree, node)
             last = child;
         if (last == node)
             break;
@@ -269,7 +269,7 @@ static void walk_switch(rs_walk *walk, int node)
     bool falls = false;
     rs_exit exit = {{NULL, 0}, walk->loop}, *outer = walk->breaking;
     walk->breaking = &exit;
-    for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, body) {
         bool label =
             tree->nodes[child].is == RS_NODE_CASE || tree->nodes[child].is == RS_NODE_DEFAULT;
         if (label) {
@@ -319,8 +319,7 @@ static void walk_return(rs_walk *walk, int node)
 
 static void walk_children(rs_walk *walk, int node)
 {
-    for (int child = walk->tree->nodes[node].first; child >= 0;
-         child = walk->tree->nodes[child].next)
+    RS_EACH_CHILD(child, walk->tree, node)
         rs_walk_statement(walk, child);
 }
 
@@ -344,7 +343,7 @@ static void walk_assembly(rs_walk *walk, int node)
     const rs_tree *tree = walk->tree;
     rs_value unknown = rs_value_unknown(rs_walk_anything(walk), true);
     walk->stores++; /* perhaps, and it may be a barrier */
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, node) {
         if (!rs_node_is_output(tree, child)) {
             (void)rs_walk_evaluate(walk, child);
             continue;

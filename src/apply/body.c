@@ -33,7 +33,7 @@ static bool is_touched(const rs_lanes *b, const rs_gathering *sum, int at)
             b->nest->unit->references[reference].array == b->nest->unit->references[own].array)
             return true;
     }
-    for (int child = tree->nodes[at].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, at)
         if (is_touched(b, sum, child))
             return true;
     return false;
@@ -237,7 +237,7 @@ static bool write_if(rs_lanes *b, int node)
 
 static bool write_children(rs_lanes *b, int node, bool (*write)(rs_lanes *b, int node))
 {
-    for (int child = b->tree->nodes[node].first; child >= 0; child = b->tree->nodes[child].next)
+    RS_EACH_CHILD(child, b->tree, node)
         if (!write(b, child))
             return false;
     return true;

@@ -155,7 +155,7 @@ static rs_lane_value express_cast(rs_lanes *b, int node)
 {
     int inner = -1;
     rs_kind kind = rs_kind_of(rs_type_of(b->tree, node));
-    for (int child = b->tree->nodes[node].first; child >= 0; child = b->tree->nodes[child].next)
+    RS_EACH_CHILD(child, b->tree, node)
         inner = child;
     if (kind == RS_KIND_NONE || inner < 0)
         return rs_lanes_refuse(b, node, "has a type that is no number");

@@ -77,7 +77,7 @@ restride_status rs_kernels_write_head(rs_text *text, const rs_translation_unit *
     rs_text_free(&functions);
     rs_text_free(&names);
     write_keywords(text, program);
-    for (int child = tree->nodes[0].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, 0) {
         const rs_node *n = &tree->nodes[child];
         if (!belongs_to_head(tree, child))
             continue;

@@ -35,7 +35,7 @@ static bool uses_nothing_else(inspection *i, int node, int depth)
     if (names && rs_is_declared(declared, RS_DECLARATION_FUNCTION) &&
         !is_callable(i, declared, depth + 1))
         return false;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (!uses_nothing_else(i, child, depth))
             return false;
     return true;
@@ -59,7 +59,7 @@ static bool is_callable(inspection *i, const rs_syntax_declaration *function, in
     for (size_t p = 0; p < function->parameter_count; p++)
         if (rs_kind_of(rs_declared_type(function->parameters[p])) == RS_KIND_NONE)
             return false;
-    for (int child = tree->nodes[definition].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, definition)
         if (!uses_nothing_else(i, child, depth))
             return false;
     return true;
@@ -144,7 +144,7 @@ static bool take_statement(rs_kernels *kernels, int body, int statement)
     if (kind != RS_NODE_DECLARE)
         return rs_nest_refuse(nest, statement,
                               "the function does more than declare variables and run loops");
-    for (int child = tree->nodes[statement].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, statement)
         if (tree->nodes[child].is != RS_NODE_VARIABLE || !take_variable(kernels, body, child))
             return rs_nest_refuse(nest, statement, "a declaration that kernels cannot have");
     return true;
@@ -212,7 +212,7 @@ static bool check_assignments(rs_nest *nest, int node)
     if (owner != 0 && rs_node_declaration(tree, changed) == 0 &&
         !is_declared_below(tree, nest->node, owner))
         return rs_nest_refuse(nest, node, "the nest assigns a member of a variable");
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (!check_assignments(nest, child))
             return false;
     return true;
@@ -458,10 +458,9 @@ void rs_kernels_write_prologue(const rs_kernels *kernels, rs_text *text)
 {
     const rs_nest *nest = kernels->nest;
     const rs_tree *tree = &nest->program->tree;
-    for (int child = tree->nodes[rs_node_body(tree, nest->function)].first; child >= 0;
-         child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, rs_node_body(tree, nest->function)) {
         bool used = false;
-        for (int v = tree->nodes[child].first; v >= 0; v = tree->nodes[v].next)
+        RS_EACH_CHILD(v, tree, child)
             used = used || count_uses(tree, nest->node, tree->nodes[v].place, false) > 0;
         if (tree->nodes[child].is != RS_NODE_DECLARE || !used)
             continue;

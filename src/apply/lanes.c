@@ -102,7 +102,7 @@ bool rs_lanes_varies(const rs_lanes *b, int node)
         if (reference >= 0 && rs_lanes_placed(b, reference) != RS_PLACED_UNIFORM)
             return true;
     }
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         if (rs_lanes_varies(b, child))
             return true;
     return false;
@@ -133,7 +133,7 @@ bool rs_lanes_mark_locals(rs_lanes *b, int node)
     bool grown = false;
     int left = rs_node_assigned(tree, node);
     if (tree->nodes[node].is == RS_NODE_VARIABLE) {
-        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+        RS_EACH_CHILD(child, tree, node)
             if (rs_lanes_varies(b, child))
                 grown = add_local(b, tree->nodes[node].place) || grown;
     } else if (left >= 0) {
@@ -141,7 +141,7 @@ bool rs_lanes_mark_locals(rs_lanes *b, int node)
         if (declaration != 0 && rs_lanes_is_inside(b, declaration) && rs_lanes_varies(b, node))
             grown = add_local(b, declaration);
     }
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         grown = rs_lanes_mark_locals(b, child) || grown;
     return grown;
 }

@@ -136,7 +136,7 @@ static bool read_variable(rs_nest *nest, rs_nest_loop *loop)
         return false;
     const rs_syntax_type *type = rs_type_of(tree, declared);
     loop->variable = strdup(tree->nodes[declared].name);
-    for (int child = tree->nodes[declared].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, declared)
         loop->begin = child;
     return loop->variable != NULL && loop->begin >= 0 && type->kind == RS_TYPE_INTEGER &&
            type->is_signed && (type->size == 4 || type->size == 8);

@@ -52,7 +52,7 @@ static bool has_plain_body(const rs_nest *nest, int thread, int inner)
     int body = nest->loops[thread].parts.body;
     if (inner < 0 || nest->loops[inner].node == body)
         return true;
-    for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, body) {
         bool memory = false;
         for (int i = 0; i < nest->unit->reference_count; i++)
             memory = memory || (nest->unit->references[i].offset >= tree->nodes[child].begin &&

@@ -268,7 +268,7 @@ static void write_thread_body(const writer *w, rs_text *text, int body)
         write_inner_loop(w, text);
         return;
     }
-    for (int child = tree->nodes[body].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, body) {
         if (child == inner)
             write_inner_loop(w, text);
         else if (tree->nodes[child].is == RS_NODE_DECLARE)

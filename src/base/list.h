@@ -15,4 +15,8 @@ bool rs_list_copy(void *copy, const void *from, size_t count, size_t size);
 
 #define RS_LIST_GROW(list, count) rs_list_grow(&(list), (size_t)(count), sizeof *(list))
 
+/* Adds a value, or sets a flag without memory. */
+#define RS_LIST_ADD(list, count, failed, ...)                                                      \
+    (RS_LIST_GROW(list, count) ? (void)((list)[(count)++] = __VA_ARGS__) : (void)((failed) = true))
+
 #endif

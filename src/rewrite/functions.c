@@ -33,7 +33,7 @@ restride_status rs_argument_refuse(rs_pointer_parameter *argument, size_t offset
 /* OpenCL's attribute has no kind of its own; the keyword in the text tells. */
 static bool is_kernel(const rs_tree *tree, int function)
 {
-    for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next) {
+    RS_EACH_CHILD(n, tree, function) {
         const rs_node *node = &tree->nodes[n];
         if (node->group == RS_NODES_ATTRIBUTE &&
             (rs_word_equals(tree->text, node->begin, node->end - node->begin, "kernel") ||

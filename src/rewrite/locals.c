@@ -49,7 +49,7 @@ static bool is_private(const rs_tree *tree, int declaration)
         declared->is_extern ||
         (type->space != RS_SYNTAX_SPACE_ANY && type->space != RS_SYNTAX_SPACE_PRIVATE))
         return false;
-    for (int child = tree->nodes[declaration].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, declaration)
         if (tree->nodes[child].group == RS_NODES_ATTRIBUTE)
             return false;
     int statement = tree->nodes[declaration].parent;

@@ -39,7 +39,7 @@ static int compare_insertions(const void *a, const void *b)
 size_t rs_parameters_end(const rs_tree *tree, int function)
 {
     size_t at = 0, depth = 0;
-    for (int n = tree->nodes[function].first; n >= 0; n = tree->nodes[n].next)
+    RS_EACH_CHILD(n, tree, function)
         if (tree->nodes[n].is == RS_NODE_PARAMETER)
             at = tree->nodes[n].end;
     if (at == 0)

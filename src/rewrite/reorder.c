@@ -178,7 +178,7 @@ static bool is_reference(const reordering *r, const reference *ref, int node)
 
 static int find_parameter(const rs_tree *tree, const rs_function *kernel, const char *name)
 {
-    for (int n = tree->nodes[kernel->node].first; n >= 0; n = tree->nodes[n].next)
+    RS_EACH_CHILD(n, tree, kernel->node)
         if (tree->nodes[n].is == RS_NODE_PARAMETER && is_named(tree, n, name))
             return n;
     return -1;

@@ -36,7 +36,7 @@ int rs_node_child(const rs_tree *tree, int node, int which)
 int rs_node_child_count(const rs_tree *tree, int node)
 {
     int count = 0;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         count++;
     return count;
 }
@@ -44,7 +44,7 @@ int rs_node_child_count(const rs_tree *tree, int node)
 int rs_node_body(const rs_tree *tree, int function)
 {
     int body = -1;
-    for (int child = tree->nodes[function].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, function)
         if (tree->nodes[child].is == RS_NODE_COMPOUND)
             body = child;
     return body;
@@ -53,7 +53,7 @@ int rs_node_body(const rs_tree *tree, int function)
 int rs_node_last(const rs_tree *tree, int node)
 {
     int last = -1;
-    for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
+    RS_EACH_CHILD(child, tree, node)
         last = child;
     return last;
 }
@@ -108,7 +108,7 @@ bool rs_node_is_assignment(const rs_tree *tree, int node)
 int rs_node_operator(const rs_tree *tree, int call)
 {
     static const char word[] = "operator";
-    for (int child = tree->nodes[call].first; child >= 0; child = tree->nodes[child].next) {
+    RS_EACH_CHILD(child, tree, call) {
         int inner = rs_node_inner(tree, child);
         const char *name = tree->nodes[inner].name;
         bool found = tree->nodes[inner].is == RS_NODE_REFERENCE &&

@@ -37,6 +37,12 @@ typedef struct {
     rs_syntax *syntax; /* has the types and declarations; NULL before rs_tree_describe() */
 } rs_tree;
 
+/* Goes through the children of a node. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a name */
+#define RS_EACH_CHILD(child, tree, node)                                                           \
+    for (int child = (tree)->nodes[node].first; child >= 0; child = (tree)->nodes[child].next)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* A file that exists in memory only. */
 typedef struct {
     const char *path, *text;
