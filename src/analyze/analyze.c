@@ -10,6 +10,7 @@
 #include "analyze/program.h"
 #include "analyze/vector.h"
 #include "analyze/walk.h"
+#include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,7 @@ static json_t *describe_reference(const analysis *a, const rs_accesses *accesses
     return entry;
 }
 
-static json_t *describe_rule(const rs_rule *rule)
+void rs_rule_describe(const rs_rule *rule, json_t *entry)
 {
     json_t *matrix = json_array(), *shift = json_array();
     for (int row = 0; row < rule->size; row++) {
@@ -195,12 +196,17 @@ static json_t *describe_rule(const rs_rule *rule)
         json_array_append_new(matrix, entries);
         json_array_append_new(shift, text_or_null(rule->shift[row]));
     }
+    json_object_set_new(entry, "matrix", matrix);
+    json_object_set_new(entry, "shift", shift);
+}
+
+static json_t *describe_rule(const rs_rule *rule)
+{
     rs_text kinds = RS_TEXT_EMPTY;
     rs_rule_print(&kinds, rule->kinds);
     json_t *entry =
-        json_pack("{s:i, s:s, s:o, s:o}", "reference", rule->access, "rule",
-                  kinds.data != NULL ? kinds.data : "", "matrix", matrix, "shift", shift);
-    rs_text_free(&kinds);
+        json_pack("{s:i, s:o}", "reference", rule->access, "rule", rs_json_take(&kinds));
+    rs_rule_describe(rule, entry);
     return entry;
 }
 

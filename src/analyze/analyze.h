@@ -37,12 +37,16 @@
 #define RS_ANALYZE_ANALYZE_H
 
 #include "analyze/discover.h"
+#include "analyze/vector.h"
 #include "base/status.h"
 
 #include <jansson.h>
 
 /* On success *reply is the caller's. RESTRIDE_INVALID_ARGUMENT for a wrong request. */
 restride_status rs_analyze(const json_t *request, json_t **reply);
+
+/* Adds a rule's `matrix` and `shift`. */
+void rs_rule_describe(const rs_rule *rule, json_t *entry);
 
 /* What a request says of launches and bursts. */
 restride_status rs_analyze_read_launch(const json_t *request, rs_memory_parallelism *launch);

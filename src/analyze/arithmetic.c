@@ -140,9 +140,7 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
     if (b->kind == RS_VALUE_ADDRESS && a->kind != RS_VALUE_ADDRESS && symbol == '+')
         return move_address(walk, b, a, false);
     if (a->kind != RS_VALUE_NUMBER || b->kind != RS_VALUE_NUMBER) {
-        rs_value unknown =
-            rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
-                             rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
+        rs_value unknown = rs_value_like(walk, a, b);
         unknown.lost = a->lost || b->lost;
         return unknown;
     }

@@ -113,16 +113,12 @@ static bool evaluate_reduction(rs_walk *walk, const rs_location *place, int left
         !may_be_reordered(walk, operation, left, operand))
         return false;
     rs_value part = rs_walk_evaluate(walk, operand);
-    char *name = rs_walk_text(walk, left);
     bool same = note_reduction(walk, place->key, value, operation);
-    rs_walk_read_carried(walk, value, name != NULL ? name : "?", same);
-    free(name);
+    rs_walk_read_carried(walk, value, rs_walk_text(walk, left).text, same);
     rs_value old = walk->values[value];
     *result = rs_walk_operate(walk, operation, &old, &part);
     *result = rs_walk_narrow(walk, result, -1, rs_type_of(walk->tree, left));
-    result->carried_loop = old.carried_loop;
-    result->carried_from = old.carried_from;
-    result->guessed = old.guessed;
+    rs_value_carry(result, &old);
     rs_walk_note_written(walk, place->key);
     rs_walk_set(walk, place->key, result);
     result->carried_loop = -1;

@@ -123,9 +123,7 @@ static void enter_object(rs_walk *walk, const rs_routine *routine, int node)
     walk->self_filled = rs_walk_was_filled(walk, object);
     walk->self = rs_node_is_pointer(walk->tree, object) ? rs_walk_evaluate(walk, object)
                                                         : rs_walk_refer_to(walk, object);
-    char *text = rs_walk_text(walk, object);
-    snprintf(walk->self_name, sizeof walk->self_name, "%s", text != NULL ? text : "");
-    free(text);
+    snprintf(walk->self_name, sizeof walk->self_name, "%s", rs_walk_text(walk, object).text);
 }
 
 /* What a function that is entered finds otherwise than its caller. */
@@ -222,11 +220,7 @@ static rs_value call_routine(rs_walk *walk, const rs_routine *routine, int node,
     const char *why = recursive ? "%s calls itself; what the inner calls touch is not followed."
                                 : "%s is called too deeply; what it touches is not followed.";
     int object = rs_walk_lambda_of(walk, routine->node) < 0 ? -1 : rs_walk_object(walk, node);
-    char *text = object < 0 ? strdup(routine->name) : rs_walk_text(walk, object);
-    if (text == NULL ||
-        !rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node), why, text))
-        walk->no_memory = true;
-    free(text);
+    rs_walk_note(walk, node, why, object < 0 ? routine->name : rs_walk_text(walk, object).text);
     return rs_call_unknown(walk, routine->name, node, list, values);
 }
 

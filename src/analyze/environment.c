@@ -200,9 +200,7 @@ static int value_in(rs_walk *walk, const rs_environment *environment, uint64_t k
         if ((binding = find(environment, whole)) != NULL) {
             rs_value record = walk->values[binding->value];
             rs_value part = rs_value_unknown(rs_value_depends(walk, &record), record.data);
-            part.carried_loop = record.carried_loop;
-            part.carried_from = record.carried_from;
-            part.guessed = record.guessed;
+            rs_value_carry(&part, &record);
             return rs_walk_keep(walk, &part);
         }
     binding = find(&walk->initial, key);
@@ -241,6 +239,27 @@ bool rs_value_has_data(const rs_walk *walk, const rs_value *value)
     return value->data;
 }
 
+void rs_value_mix(const rs_walk *walk, rs_value *value, const rs_value *part)
+{
+    value->depends |= rs_value_depends(walk, part);
+    value->data = value->data || rs_value_has_data(walk, part);
+}
+
+void rs_value_carry(rs_value *value, const rs_value *as)
+{
+    value->carried_loop = as == NULL ? -1 : as->carried_loop;
+    value->carried_from = as == NULL ? -1 : as->carried_from;
+    value->guessed = as != NULL && as->guessed;
+}
+
+rs_value rs_value_like(const rs_walk *walk, const rs_value *a, const rs_value *b)
+{
+    rs_value value = rs_value_unknown(0, false);
+    rs_value_mix(walk, &value, a);
+    rs_value_mix(walk, &value, b);
+    return value;
+}
+
 rs_polynomial rs_walk_auxiliary(rs_walk *walk, const char *name, uint64_t depends, bool data,
                                 bool unique)
 {
@@ -275,6 +294,11 @@ rs_polynomial rs_walk_number(rs_walk *walk, const rs_value *value, const char *n
         return value->number;
     return rs_walk_auxiliary(walk, name, rs_value_depends(walk, value),
                              rs_value_has_data(walk, value), true);
+}
+
+rs_value rs_walk_named(rs_walk *walk, const rs_value *value, int node)
+{
+    return rs_value_number(rs_walk_number(walk, value, rs_walk_text(walk, node).text));
 }
 
 /* Two addresses that differ only in the last subscript. */
@@ -339,8 +363,7 @@ static rs_value merge_pointers(const rs_value *a, const rs_value *b)
 
 rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, const char *name)
 {
-    rs_value result = rs_value_unknown(rs_value_depends(walk, a) | rs_value_depends(walk, b),
-                                       rs_value_has_data(walk, a) || rs_value_has_data(walk, b));
+    rs_value result = rs_value_like(walk, a, b);
     result.approximated = a->approximated || b->approximated;
     if (a->kind == RS_VALUE_NUMBER && b->kind == RS_VALUE_NUMBER) {
         result = rs_value_number(a->number);
@@ -389,10 +412,9 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
         result.approximated = true;
     }
     const rs_value *carried = a->carried_loop >= 0 ? a : b;
-    result.carried_loop = carried->carried_loop;
-    result.carried_from = carried->carried_from;
-    result.guessed =
-        a->carried_loop >= 0 && b->carried_loop >= 0 ? a->guessed && b->guessed : carried->guessed;
+    rs_value_carry(&result, carried);
+    if (a->carried_loop >= 0 && b->carried_loop >= 0)
+        result.guessed = a->guessed && b->guessed;
     return result;
 }
 
@@ -470,9 +492,7 @@ static void forget_inner(rs_walk *walk, rs_environment *variables, int outer)
         while (from >= 0 && walk->values[from].carried_loop >= 0 &&
                !rs_unit_is_within(walk->unit, outer, walk->values[from].carried_loop))
             from = walk->values[from].carried_from;
-        unknown.carried_loop = from < 0 ? -1 : walk->values[from].carried_loop;
-        unknown.carried_from = from < 0 ? -1 : walk->values[from].carried_from;
-        unknown.guessed = from >= 0 && walk->values[from].guessed;
+        rs_value_carry(&unknown, from < 0 ? NULL : &walk->values[from]);
         variables->bindings[i].value = rs_walk_keep(walk, &unknown);
     }
 }

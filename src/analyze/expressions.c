@@ -6,36 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 60, STEP_LIMIT = 400000 };
+enum { STEP_LIMIT = 400000 };
+
+/* Writes a node's text as one line, as far as there is room; its whole length. */
+static size_t write_line(const rs_walk *walk, int node, char *line, size_t room)
+{
+    const rs_node *n = &walk->tree->nodes[node];
+    size_t length = 0;
+    bool blank = false;
+    for (size_t i = n->begin; i < n->end; i++) {
+        const char c = walk->tree->text[i];
+        if (isspace((unsigned char)c)) {
+            blank = length > 0;
+            continue;
+        }
+        if (blank && length++ + 1 < room)
+            line[length - 1] = ' ';
+        blank = false;
+        if (length++ + 1 < room)
+            line[length - 1] = c;
+    }
+    line[length < room ? length : room - 1] = '\0';
+    return length;
+}
 
 char *rs_walk_source(const rs_walk *walk, int node)
 {
-    const rs_node *n = &walk->tree->nodes[node];
-    char *text = malloc(n->end - n->begin + 1);
-    size_t length = 0;
-    bool blank = false;
-    for (size_t i = n->begin; text != NULL && i < n->end; i++) {
-        char c = walk->tree->text[i];
-        if (isspace((unsigned char)c)) {
-            blank = length > 0;
-        } else {
-            if (blank)
-                text[length++] = ' ';
-            blank = false;
-            text[length++] = c;
-        }
-    }
+    const size_t room = walk->tree->nodes[node].end - walk->tree->nodes[node].begin + 1;
+    char *text = malloc(room);
     if (text != NULL)
-        text[length] = '\0';
+        write_line(walk, node, text, room);
     return text;
 }
 
-char *rs_walk_text(const rs_walk *walk, int node)
+rs_shown_text rs_walk_text(const rs_walk *walk, int node)
 {
-    char *text = rs_walk_source(walk, node);
-    if (text != NULL && strlen(text) > TEXT_ROOM)
-        memcpy(text + TEXT_ROOM - 3, "...", 4);
-    return text;
+    rs_shown_text shown;
+    if (write_line(walk, node, shown.text, sizeof shown.text) >= sizeof shown.text)
+        memcpy(shown.text + sizeof shown.text - 4, "...", 4);
+    return shown;
 }
 
 bool rs_node_is_integer(const rs_walk *walk, int node)
@@ -50,8 +59,7 @@ rs_value rs_walk_parts(rs_walk *walk, int node)
     rs_value result = rs_value_unknown(0, false);
     RS_EACH_CHILD(child, walk->tree, node) {
         rs_value part = rs_walk_evaluate(walk, child);
-        result.depends |= rs_value_depends(walk, &part);
-        result.data = result.data || rs_value_has_data(walk, &part);
+        rs_value_mix(walk, &result, &part);
     }
     return result;
 }
@@ -117,8 +125,7 @@ static rs_value evaluate_binary(rs_walk *walk, int node)
             if (rs_value_starts_over(&result, type))
                 result = rs_walk_convert(walk, &result, type);
         } else
-            result = rs_value_unknown(rs_value_depends(walk, &a) | rs_value_depends(walk, &b),
-                                      rs_value_has_data(walk, &a) || rs_value_has_data(walk, &b));
+            result = rs_value_like(walk, &a, &b);
     }
     return result;
 }
@@ -158,13 +165,13 @@ static rs_value evaluate_unary(rs_walk *walk, int node)
         value.number = rs_polynomial_scale(&value.number, -1);
         return value.number.known ? value : rs_value_unknown(0, true);
     }
-    return rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
+    return rs_value_like(walk, &value, &value);
 }
 
 /* ---- the rest ---- */
 
 /* What the compiler makes of a literal or of sizeof. */
-static rs_value evaluate_constant(const rs_walk *walk, int node)
+static rs_value evaluate_constant(rs_walk *walk, int node)
 {
     int64_t value;
     return rs_tree_evaluate(walk->tree, node, &value) ? rs_value_constant(value)
@@ -181,15 +188,11 @@ static rs_value evaluate_conditional(rs_walk *walk, int node)
     rs_value a = rs_value_unknown(0, true), b = a;
     uint64_t outer = walk->chosen, chosen = rs_value_depends(walk, &c);
     evaluate_either(walk, yes, no, &a, &b, chosen);
-    char *name = rs_walk_text(walk, node);
     walk->chosen = chosen;
-    rs_value result = rs_value_merge(walk, &a, &b, name != NULL ? name : "?");
+    rs_value result = rs_value_merge(walk, &a, &b, rs_walk_text(walk, node).text);
     walk->chosen = outer;
-    free(name);
-    if (result.kind == RS_VALUE_UNKNOWN) {
-        result.depends |= rs_value_depends(walk, &c);
-        result.data = result.data || rs_value_has_data(walk, &c);
-    }
+    if (result.kind == RS_VALUE_UNKNOWN)
+        rs_value_mix(walk, &result, &c);
     return result;
 }
 
@@ -231,7 +234,7 @@ static rs_value evaluate_cast(rs_walk *walk, int node)
     int64_t constant;
     return rs_polynomial_is_constant(&value.number, &constant)
                ? value
-               : rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
+               : rs_value_like(walk, &value, &value);
 }
 
 static rs_value evaluate_memory(rs_walk *walk, int node)
@@ -305,60 +308,53 @@ static rs_value evaluate_other(rs_walk *walk, int node)
     return value;
 }
 
+static rs_value evaluate_nothing(rs_walk *walk, int node)
+{
+    (void)walk, (void)node;
+    return rs_value_unknown(0, false);
+}
+
 static rs_value evaluate_kind(rs_walk *walk, int node)
 {
+    static rs_value (*const kinds[RS_NODE_ANY_KINDS])(rs_walk * walk, int node) = {
+        [RS_NODE_INTEGER] = evaluate_constant,
+        [RS_NODE_SIZEOF] = evaluate_constant,
+        [RS_NODE_NEW] = rs_walk_parts,
+        [RS_NODE_DELETE] = evaluate_delete,
+        [RS_NODE_LAMBDA] = rs_walk_make_lambda,
+        [RS_NODE_STATEMENTS] = evaluate_statements,
+        [RS_NODE_FLOATING] = evaluate_nothing,
+        [RS_NODE_STRING] = evaluate_nothing,
+        [RS_NODE_CHARACTER] = evaluate_nothing,
+        [RS_NODE_TYPE_NAME] = evaluate_nothing,
+        [RS_NODE_TEMPLATE_NAME] = evaluate_nothing,
+        [RS_NODE_NAMESPACE_NAME] = evaluate_nothing,
+        [RS_NODE_REFERENCE] = rs_walk_variable,
+        [RS_NODE_SUBSCRIPT] = evaluate_memory,
+        [RS_NODE_MEMBER] = evaluate_memory,
+        [RS_NODE_UNARY] = evaluate_unary,
+        [RS_NODE_BINARY] = evaluate_binary,
+        [RS_NODE_ASSIGN] = rs_walk_assign_compound,
+        [RS_NODE_CONDITIONAL] = evaluate_conditional,
+        [RS_NODE_CALL] = evaluate_call,
+        [RS_NODE_CAST] = evaluate_cast,
+        [RS_NODE_STATIC_CAST] = evaluate_cast,
+        [RS_NODE_REINTERPRET_CAST] = evaluate_cast,
+        [RS_NODE_CONST_CAST] = evaluate_cast,
+        [RS_NODE_FUNCTIONAL_CAST] = evaluate_cast};
     if (++walk->steps > STEP_LIMIT)
         walk->exhausted = true;
     if (walk->exhausted || walk->no_memory)
         return rs_value_unknown(0, true);
-    switch ((int)walk->tree->nodes[node].is) {
-    case RS_NODE_INTEGER:
-    case RS_NODE_SIZEOF: /* sizeof */
-        return evaluate_constant(walk, node);
-    case RS_NODE_NULL_POINTER:
+    const int kind = walk->tree->nodes[node].is;
+    if (kinds[kind] != NULL)
+        return kinds[kind](walk, node);
+    if (kind == RS_NODE_NULL_POINTER)
         return rs_value_constant(0);
-    case RS_NODE_NEW:
-        return rs_walk_parts(walk, node);
-    case RS_NODE_DELETE:
-        return evaluate_delete(walk, node);
-    case RS_NODE_LAMBDA:
-        return rs_walk_make_lambda(walk, node);
-    case RS_NODE_STATEMENTS:
-        return evaluate_statements(walk, node);
-    case RS_NODE_FLOATING:
-    case RS_NODE_STRING:
-    case RS_NODE_CHARACTER:
-    case RS_NODE_TYPE_NAME:
-    case RS_NODE_TEMPLATE_NAME:
-    case RS_NODE_NAMESPACE_NAME:
-        return rs_value_unknown(0, false);
-    case RS_NODE_REFERENCE:
-        return rs_walk_variable(walk, node);
-    case RS_NODE_SUBSCRIPT:
-    case RS_NODE_MEMBER:
-        return evaluate_memory(walk, node);
-    case RS_NODE_UNARY:
-        return evaluate_unary(walk, node);
-    case RS_NODE_BINARY:
-        return evaluate_binary(walk, node);
-    case RS_NODE_ASSIGN:
-        return rs_walk_assign_compound(walk, node);
-    case RS_NODE_CONDITIONAL:
-        return evaluate_conditional(walk, node);
-    case RS_NODE_CALL:
-        return evaluate_call(walk, node);
-    case RS_NODE_THIS:
+    if (kind == RS_NODE_THIS)
         return walk->self;
-    case RS_NODE_CAST:
-    case RS_NODE_STATIC_CAST:
-    case RS_NODE_REINTERPRET_CAST:
-    case RS_NODE_CONST_CAST:
-    case RS_NODE_FUNCTIONAL_CAST:
-        return evaluate_cast(walk, node);
-    default:
-        return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
-                                                : evaluate_other(walk, node);
-    }
+    return rs_walk_is_component(walk, node) ? evaluate_memory(walk, node)
+                                            : evaluate_other(walk, node);
 }
 
 rs_value rs_walk_evaluate(rs_walk *walk, int node)

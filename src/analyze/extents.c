@@ -2,6 +2,7 @@
 #include "analyze/extents.h"
 
 #include "analyze/declared.h"
+#include "base/text.h"
 #include "source/query.h"
 #include "source/words.h"
 
@@ -102,9 +103,7 @@ static bool forgets_address(const rs_tree *tree, int node)
     if (call < 0 || tree->nodes[call].is != RS_NODE_CALL)
         return false;
     const char *name = tree->nodes[call].name;
-    bool forgets =
-        strcmp(name, "scanf") == 0 || strcmp(name, "sscanf") == 0 || strcmp(name, "fscanf") == 0;
-    return forgets;
+    return rs_is_among(name, strlen(name), "scanf sscanf fscanf");
 }
 
 /* Whether a name stands where its value is read and nothing else: what is written, has its address

@@ -142,7 +142,7 @@ static rs_typed_variable *find(const rs_flow *flow, uint64_t key)
 rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key)
 {
     const rs_typed_variable *found = find(flow, key);
-    return found != NULL ? found->type : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return found != NULL ? found->type : RS_UNTRANSFORMED_TYPE;
 }
 
 void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type)
@@ -205,7 +205,7 @@ void rs_flow_settle(rs_flow_context *context, rs_flow *flow, int node)
         if (type.kind == RS_EXTENDED_UNTRANSFORMED ||
             !rs_flow_has_escaped(context, flow->variables[i].key))
             continue;
-        flow->variables[i].type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        flow->variables[i].type = RS_UNTRANSFORMED_TYPE;
         rs_type_lose(context, flow, type, node,
                      "a variable whose address is not followed gets the address");
     }
@@ -221,7 +221,7 @@ void rs_type_lose(rs_flow_context *context, rs_flow *flow, rs_extended_type type
     else if (type.kind == RS_EXTENDED_REFERENCE)
         rs_flow_escape(context, flow, type.target, node);
     else if (type.kind == RS_EXTENDED_NEW && type.target != 0)
-        rs_flow_set(context, flow, type.target, RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED));
+        rs_flow_set(context, flow, type.target, RS_UNTRANSFORMED_TYPE);
 }
 
 /* A variable that only one of the places knows was not declared in the other. */

@@ -48,6 +48,7 @@ typedef struct {
 } rs_flow_context;
 
 #define RS_EXTENDED_OF(the_kind) ((rs_extended_type){.kind = (the_kind), .class = -1, .grid = -1})
+#define RS_UNTRANSFORMED_TYPE RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED)
 
 rs_extended_type rs_flow_get(const rs_flow *flow, uint64_t key);
 void rs_flow_set(rs_flow_context *context, rs_flow *flow, uint64_t key, rs_extended_type type);

@@ -319,9 +319,7 @@ rs_value rs_walk_clobbered_value(rs_walk *walk, uint64_t key, const rs_value *va
         result = rs_value_number(rs_walk_auxiliary(walk, name, result.depends, true, true));
     }
     result.approximated = !number || value->kind == RS_VALUE_ADDRESS;
-    result.carried_loop = value->carried_loop;
-    result.carried_from = value->carried_from;
-    result.guessed = value->guessed;
+    rs_value_carry(&result, value);
     return result;
 }
 

@@ -315,9 +315,7 @@ void rs_walk_note_lambdas(rs_walk *walk)
         if (lambda->entered)
             continue;
         rs_walk_mark_unsupported(walk, lambda->node, lambda->loop);
-        if (!rs_model_note(walk->set, rs_walk_file(walk, lambda->node),
-                           rs_walk_line(walk, lambda->node),
-                           "What this function object touches is not followed: no call of it is."))
-            walk->no_memory = true;
+        rs_walk_note(walk, lambda->node,
+                     "What this function object touches is not followed: no call of it is.", "");
     }
 }

@@ -5,6 +5,8 @@
  */
 #include "analyze/lanes.h"
 
+#include "base/json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,9 +296,7 @@ static json_t *text_of(void (*print)(rs_text *text, const rs_judge_layout *layou
 {
     rs_text text = RS_TEXT_EMPTY;
     print(&text, layout);
-    json_t *value = json_string(text.data != NULL ? text.data : "");
-    rs_text_free(&text);
-    return value;
+    return rs_json_take(&text);
 }
 
 /* What lanes do in the further uses of an array, each once. */

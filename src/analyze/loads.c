@@ -47,7 +47,7 @@ rs_reference *rs_walk_refer(rs_walk *walk, const rs_value *address, int node,
     r->approximated = address->approximated;
     r->understood = !address->lost;
     r->anywhere = address->lost;
-    r->text = rs_walk_text(walk, node);
+    r->text = strdup(rs_walk_text(walk, node).text);
     rs_array *array = &walk->unit->arrays[address->array];
     if (address->count > array->dimensions)
         array->dimensions = address->count;
@@ -338,9 +338,7 @@ static rs_value part_of(rs_walk *walk, int whole, const rs_location *place, int 
 {
     rs_value value = part_by_kind(walk, whole, place, node, type);
     value.depends |= rs_value_depends(walk, &walk->values[whole]);
-    value.carried_loop = walk->values[whole].carried_loop;
-    value.carried_from = walk->values[whole].carried_from;
-    value.guessed = walk->values[whole].guessed;
+    rs_value_carry(&value, &walk->values[whole]);
     return value;
 }
 
@@ -370,11 +368,8 @@ rs_value rs_walk_load_variable(rs_walk *walk, const rs_location *place, int node
         if (!walk->exhausted && !place->part)
             rs_walk_set(walk, place->key, &value);
     }
-    if (walk->values[known].carried_loop >= 0) {
-        char *name = rs_walk_text(walk, node);
-        rs_walk_read_carried(walk, known, name != NULL ? name : "?", false);
-        free(name);
-    }
+    if (walk->values[known].carried_loop >= 0)
+        rs_walk_read_carried(walk, known, rs_walk_text(walk, node).text, false);
     rs_value value = rs_walk_settled(walk, place->key, known);
     value.carried_loop = -1;
     if (place->part || rs_type_is_record(type))
@@ -398,9 +393,7 @@ static void read_reachable(rs_walk *walk, const rs_syntax_type *type)
         if (known < 0 || walk->values[known].carried_loop < 0 ||
             !rs_stored_may_change(stored, e->type))
             continue;
-        char *name = rs_walk_text(walk, e->node);
-        rs_walk_read_perhaps(walk, known, name != NULL ? name : "?");
-        free(name);
+        rs_walk_read_perhaps(walk, known, rs_walk_text(walk, e->node).text);
     }
 }
 

@@ -181,14 +181,11 @@ static void carry(rs_walk *walk, const rs_assignment *c, const entry *e, int loo
     else
         misplace(walk, &value, all, c->key, varies);
     if (value.kind == RS_VALUE_UNKNOWN && rs_type_is_integer(type)) {
-        char *name = rs_walk_text(walk, c->target);
         bool data = false;
         for (int i = 0; i < all->count; i++)
             data = data || (all->list[i].key == c->key && all->list[i].data);
-        rs_polynomial number =
-            rs_walk_auxiliary(walk, name != NULL ? name : "?", value.depends, data, true);
-        value = rs_value_number(number);
-        free(name);
+        value = rs_value_number(
+            rs_walk_auxiliary(walk, rs_walk_text(walk, c->target).text, value.depends, data, true));
     }
     value.carried_loop = loop;
     value.carried_from = before;
@@ -230,14 +227,11 @@ static void forget(rs_walk *walk, const entry *e, int loop)
             after = v;
             misplace(walk, &after, all, key, depends);
         } else if (v.kind == RS_VALUE_NUMBER) {
-            char *name = rs_walk_text(walk, all->list[i].target);
-            after = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",
+            after = rs_value_number(rs_walk_auxiliary(walk,
+                                                      rs_walk_text(walk, all->list[i].target).text,
                                                       after.depends, after.data, true));
-            free(name);
         }
-        after.carried_loop = outer >= 0 ? walk->values[outer].carried_loop : -1;
-        after.carried_from = outer >= 0 ? walk->values[outer].carried_from : -1;
-        after.guessed = outer >= 0 && walk->values[outer].guessed;
+        rs_value_carry(&after, outer < 0 ? NULL : &walk->values[outer]);
         rs_walk_set(walk, key, &after);
     }
 }
@@ -371,13 +365,10 @@ static void start_counting(rs_walk *walk, int at, entry *e)
         step = step_of(walk, &e->main, e);
         start = rs_walk_variable(walk, e->main.target);
     }
-    if (start.approximated && start.kind == RS_VALUE_NUMBER) {
-        char *name = rs_walk_text(walk, e->main.target);
-        start = rs_value_number(rs_walk_auxiliary(walk, name != NULL ? name : "?",
+    if (start.approximated && start.kind == RS_VALUE_NUMBER)
+        start = rs_value_number(rs_walk_auxiliary(walk, rs_walk_text(walk, e->main.target).text,
                                                   rs_value_depends(walk, &start),
                                                   rs_value_has_data(walk, &start), true));
-        free(name);
-    }
     e->count = rs_polynomial_symbol(loop->symbol);
     for (int i = 0; i < e->in_step.count; i++)
         if (e->in_step.list[i].key != e->main.key)
@@ -417,7 +408,7 @@ static void check_bound(rs_walk *walk, int at, const entry *e)
     }
     if (changed >= 0 && rs_variable_key(walk, changed, &key) && loop->carried == NULL &&
         rs_changes_count(walk, &e->in_step, key) < rs_changes_count(walk, &e->in_body, key))
-        loop->carried = rs_walk_text(walk, changed);
+        loop->carried = strdup(rs_walk_text(walk, changed).text);
     loop->guessed = loop->carried != NULL && rs_changes_are_guessed(walk, &e->in_body, key);
 }
 
@@ -476,9 +467,7 @@ static void stop_counting(rs_walk *walk, int at, const entry *e)
         rs_polynomial end = rs_polynomial_add(&loop->bound, &symbol);
         after = rs_value_number(rs_polynomial_add(&end, &one));
     } else {
-        char *name = rs_walk_text(walk, e->main.target);
-        after = rs_value_number(rs_walk_number(walk, &after, name != NULL ? name : "?"));
-        free(name);
+        after = rs_walk_named(walk, &after, e->main.target);
     }
     rs_walk_set(walk, e->main.key, &after);
 }
@@ -528,12 +517,11 @@ static void walk_entered(rs_walk *walk, int node, entry *e, const char *fallback
     e->stores = meets || rs_loop_stores_numbers(walk->tree, node);
     walk->stores += e->stores;
     collect_changes(walk, e);
-    char *name = e->main.key != 0 ? rs_walk_text(walk, e->main.target) : NULL;
-    if (name == NULL || rs_changes_count(walk, &e->in_body, e->main.key) > 0 ||
+    const bool is_named = e->main.key != 0;
+    if (!is_named || rs_changes_count(walk, &e->in_body, e->main.key) > 0 ||
         rs_changes_count(walk, &e->in_step, e->main.key) > 1)
         e->main.key = 0;
-    int at = add_loop(walk, node, name != NULL ? name : fallback);
-    free(name);
+    int at = add_loop(walk, node, is_named ? rs_walk_text(walk, e->main.target).text : fallback);
     if (at < 0)
         return;
     rs_environment before;

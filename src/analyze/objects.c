@@ -6,16 +6,17 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+void rs_walk_note(rs_walk *walk, int node, const char *what, const char *name)
+{
+    if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node), what, name))
+        walk->no_memory = true;
+}
 
 void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what)
 {
-    char *text = rs_walk_text(walk, node);
-    bool noted = text != NULL && rs_model_note(walk->set, rs_walk_file(walk, node),
-                                               rs_walk_line(walk, node), what, text);
-    free(text);
-    walk->no_memory = walk->no_memory || !noted;
+    rs_walk_note(walk, node, what, rs_walk_text(walk, node).text);
     walk->stores++; /* perhaps */
     rs_walk_mark_unsupported(walk, node, walk->loop);
     rs_walk_invalidate(walk, RS_STORED_ANYTHING, true, true);

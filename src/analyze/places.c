@@ -190,13 +190,9 @@ static rs_location locate_name(rs_walk *walk, int node)
 /* An address that is not known: the references to it are shown, as unknown ones. */
 rs_location rs_place_lost(rs_walk *walk, int base)
 {
-    char *name = rs_walk_text(walk, base);
-    if (name == NULL) {
-        walk->no_memory = true;
-        return rs_place_none(walk);
-    }
-    rs_value value = rs_walk_array(walk, name, rs_name_hash(name), rs_type_of(walk->tree, base));
-    free(name);
+    const rs_shown_text name = rs_walk_text(walk, base);
+    rs_value value =
+        rs_walk_array(walk, name.text, rs_name_hash(name.text), rs_type_of(walk->tree, base));
     value.lost = true;
     return at_address(walk, &value);
 }
@@ -214,11 +210,9 @@ static rs_location locate_element(rs_walk *walk, int node)
     rs_value address = rs_walk_evaluate(walk, base);
     rs_value by = rs_walk_evaluate(walk, index);
     if (by.kind == RS_VALUE_UNKNOWN) {
-        char *name = rs_walk_text(walk, index);
         bool approximated = by.approximated;
-        by = rs_value_number(rs_walk_number(walk, &by, name != NULL ? name : "?"));
+        by = rs_walk_named(walk, &by, index);
         by.approximated = approximated;
-        free(name);
     }
     int64_t offset;
     if (address.kind == RS_VALUE_POINTER && rs_polynomial_is_constant(&by.number, &offset) &&

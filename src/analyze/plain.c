@@ -6,6 +6,8 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
+#include <string.h>
+
 static bool is_cast(int kind)
 {
     return kind == RS_NODE_CAST || kind == RS_NODE_STATIC_CAST || kind == RS_NODE_FUNCTIONAL_CAST;
@@ -118,7 +120,7 @@ void rs_walk_mark_unsupported(rs_walk *walk, int node, int loop)
         rs_loop *l = &walk->unit->loops[loop];
         if (l->unsupported != NULL)
             continue;
-        l->unsupported = rs_walk_text(walk, node);
+        l->unsupported = strdup(rs_walk_text(walk, node).text);
         l->unsupported_line = rs_walk_line(walk, node);
     }
 }

@@ -258,7 +258,7 @@ static rs_extended_type leave_name(rs_grid_walk *w, rs_extended_type type, int n
     if (type.kind != RS_EXTENDED_NEW || type.target == 0 || own)
         return type;
     rs_grid_keep(w, type, node, "");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 static void walk_return(rs_grid_walk *w, int node)

@@ -145,7 +145,7 @@ static rs_extended_type call_unknown(rs_grid_walk *w, const arguments *list, con
             rs_grid_keep(w, rs_grid_evaluate(w, list->nodes[i]), node, what);
     if (strstr(name, "setjmp") != NULL)
         rs_grid_keep_known(w, node, "setjmp is not followed, which may change the type");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* Bytes of memory that one name alone has become those of a grid. */
@@ -159,9 +159,7 @@ static void copy_bytes(rs_grid_walk *w, rs_extended_type to, rs_extended_type fr
                            (rs_grid_copy){one->source, other->grid, other->class, true, one->via});
         if (one->kind == RS_EXTENDED_NEW && one->target != 0)
             rs_flow_set(&w->context, &w->flow, one->target,
-                        other->kind == RS_EXTENDED_GRID
-                            ? *other
-                            : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED));
+                        other->kind == RS_EXTENDED_GRID ? *other : RS_UNTRANSFORMED_TYPE);
         if (one->kind == RS_EXTENDED_REFERENCE)
             rs_grid_keep(w, *one, node, "");
     }
@@ -188,15 +186,15 @@ static rs_extended_type call_test(rs_grid_walk *w, const arguments *list, int no
         rs_grid_evaluate(w, list->nodes[i]);
     rs_flow_meet(&w->context, &w->flow, &before, node);
     rs_flow_free(&before);
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_kind kind, int node)
 {
-    rs_extended_type types[ARGUMENT_LIMIT] = {RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED)};
+    rs_extended_type types[ARGUMENT_LIMIT] = {RS_UNTRANSFORMED_TYPE};
     int bytes = kind == CALL_COPIES ? 2 : kind == CALL_HARMLESS ? 1 : 0;
     for (int i = 0; i < list->count; i++) {
-        types[i] = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        types[i] = RS_UNTRANSFORMED_TYPE;
         if (kind == CALL_ELEMENT && i == 0)
             evaluate_element(w, list->nodes[i]);
         else
@@ -208,7 +206,7 @@ static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_
         if (i < bytes && bytes == 1 &&
             types[i].kind == RS_EXTENDED_NEW) { /* filled before it is a grid */
             rs_grid_keep(w, types[i], node, "");
-            types[i] = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+            types[i] = RS_UNTRANSFORMED_TYPE;
         }
     }
     for (int i = 0; i < bytes && list->count >= 3; i++)
@@ -222,9 +220,7 @@ static rs_extended_type call_known(rs_grid_walk *w, const arguments *list, call_
                        (rs_extended_type){RS_EXTENDED_NEW, -1, -1, 0, .source = node}, node);
     if (kind == CALL_NEW)
         return (rs_extended_type){RS_EXTENDED_NEW, -1, -1, 0, .source = node};
-    return bytes > 0 && types[0].kind == RS_EXTENDED_GRID
-               ? types[0]
-               : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return bytes > 0 && types[0].kind == RS_EXTENDED_GRID ? types[0] : RS_UNTRANSFORMED_TYPE;
 }
 
 /* ---- arguments and parameters ---- */
@@ -367,8 +363,7 @@ static void bind(rs_grid_walk *w, int function, const arguments *list, rs_extend
             rs_grid_lose_all(w, list->nodes[i],
                              "a reference, which is not followed, is to what has "
                              "the address");
-        types[i] = reference ? RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED)
-                             : rs_grid_evaluate(w, list->nodes[i]);
+        types[i] = reference ? RS_UNTRANSFORMED_TYPE : rs_grid_evaluate(w, list->nodes[i]);
         if (i >= count) {
             rs_grid_keep(w, types[i], node, "an argument that has no parameter is the address");
             continue;
@@ -379,9 +374,7 @@ static void bind(rs_grid_walk *w, int function, const arguments *list, rs_extend
         all.count = i + 1;
     }
     for (int i = 0; i < count && !w->context.no_memory; i++)
-        bind_one(w, parameters[i],
-                 i < list->count ? types[i] : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED), &all,
-                 node);
+        bind_one(w, parameters[i], i < list->count ? types[i] : RS_UNTRANSFORMED_TYPE, &all, node);
     for (int s = 0; s < all.count; s++)
         free(all.items[s].text);
 }
@@ -408,7 +401,7 @@ static rs_extended_type leave_function(rs_grid_walk *w, int function, rs_extende
             return type;
         }
     rs_grid_keep(w, type, node, "a function, in which it is declared, hands out the address");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* What the caller's variables hold behind a call; those of the function are no more. */
@@ -472,7 +465,7 @@ static rs_extended_type check_result(rs_grid_walk *w, rs_extended_type result, i
     if (fits)
         return result;
     rs_grid_keep(w, result, node, "a function that returns no grid returns the address");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
@@ -481,7 +474,7 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
     if (constructor->is_constructor || rs_node_operator(w->tree, node) >= 0) {
         rs_grid_lose_all(w, node,
                          "a constructor or an operator, which is not followed, gets the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     arguments list = read_arguments(w, node);
     int callee = list.callee >= 0 ? rs_node_inner(w->tree, list.callee) : -1;
@@ -489,7 +482,7 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
     const char *name = named ? w->tree->nodes[callee].name : "";
     if (list.more) {
         rs_grid_lose_all(w, node, "a call that is not followed gets the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     if (!named && callee >= 0)
         rs_grid_keep(w, rs_grid_evaluate(w, list.callee), node, "a function is the address");
@@ -501,7 +494,7 @@ rs_extended_type rs_grid_call(rs_grid_walk *w, int node)
                          overloaded
                              ? "a template, or one of several functions of a name, gets the address"
                              : "a recursive call gets the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     if (function >= 0) {
         w->followed[callee] = true;

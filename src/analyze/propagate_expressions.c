@@ -78,7 +78,7 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
     rs_extended_type base = subscripts(w, node, &count, &bracketed);
     if (base.kind != RS_EXTENDED_GRID) {
         rs_grid_keep(w, base, node, "a subscript is put to the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     if (!w->program->grids.grids[base.grid].flat && !is_declared_grid(w, node, base))
         rs_grid_keep(w, base, node, "an access by what is declared as no grid");
@@ -91,7 +91,7 @@ rs_extended_type rs_grid_subscript(rs_grid_walk *w, int node)
         record(w, node, base);
     else
         rs_grid_keep(w, base, node, "not all subscripts are given");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* ---- operators ---- */
@@ -101,18 +101,18 @@ static rs_extended_type evaluate_address(rs_grid_walk *w, int node)
     int operand = rs_node_inner(w->tree, rs_node_child(w->tree, node, 0));
     uint64_t key = 0;
     if (operand < 0)
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     if (rs_grid_kind(w, operand) == RS_NODE_SUBSCRIPT) {
         int count;
         bool bracketed;
         rs_extended_type base = subscripts(w, operand, &count, &bracketed);
         rs_grid_keep(w, base, node, "the address of a part");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     rs_grid_notice_change(w, operand, node);
     if (!rs_grid_is_pointer(w->tree, operand) || !rs_grid_locate(w, operand, &key)) {
         rs_grid_keep(w, rs_grid_evaluate(w, operand), node, "the address of a part");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     return (rs_extended_type){
         .kind = RS_EXTENDED_REFERENCE, .class = -1, .grid = -1, .target = key};
@@ -127,8 +127,7 @@ static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
         rs_grid_locate(w, node, &key))
         return rs_grid_read(w, key, rs_type_of(w->tree, node), node);
     int operand = rs_node_child(w->tree, node, 0);
-    rs_extended_type type =
-        operand >= 0 ? rs_grid_evaluate(w, operand) : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    rs_extended_type type = operand >= 0 ? rs_grid_evaluate(w, operand) : RS_UNTRANSFORMED_TYPE;
     if (rs_node_is_step(w->tree, node)) {
         rs_grid_keep(w, type, node, "arithmetic moves a pointer");
         rs_grid_notice_change(w, rs_node_inner(w->tree, operand), node);
@@ -137,7 +136,7 @@ static rs_extended_type evaluate_unary(rs_grid_walk *w, int node)
     } else if (!rs_node_is_unary(w->tree, node, "!")) {
         rs_grid_keep(w, type, node, "an operator is applied to the address");
     }
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* What only one way through an expression does: what was known before it holds as well. */
@@ -158,7 +157,7 @@ static rs_extended_type evaluate_assignment(rs_grid_walk *w, int node, int left,
     rs_grid_keep(w, rs_grid_evaluate(w, left), node, "something is stored in the address");
     rs_grid_keep(w, type, node, "what is no pointer gets the address");
     rs_grid_notice_change(w, rs_node_inner(w->tree, left), node);
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* Comparisons change nothing; p2 + t of table 6.1, and every other operator, lose the address. */
@@ -168,14 +167,14 @@ static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
     int left = rs_node_child(tree, node, 0), right = rs_node_child(tree, node, 1);
     if (right < 0) {
         rs_grid_lose_all(w, node, "an operator that is not followed has the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     if (rs_node_is_binary(tree, node, "="))
         return evaluate_assignment(w, node, left, right);
     rs_extended_type a = rs_grid_evaluate(w, left);
     if (rs_node_is_binary(tree, node, "&& ||")) {
         evaluate_sometimes(w, node, right);
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     rs_extended_type b = rs_grid_evaluate(w, right);
     if (rs_node_is_binary(tree, node, ","))
@@ -184,7 +183,7 @@ static rs_extended_type evaluate_binary(rs_grid_walk *w, int node)
         rs_grid_keep(w, a, node, "arithmetic on the address");
         rs_grid_keep(w, b, node, "arithmetic on the address");
     }
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 static rs_extended_type evaluate_compound(rs_grid_walk *w, int node)
@@ -196,7 +195,7 @@ static rs_extended_type evaluate_compound(rs_grid_walk *w, int node)
         rs_grid_keep(w, rs_grid_evaluate(w, left), node, "arithmetic moves a pointer");
         rs_grid_notice_change(w, rs_node_inner(w->tree, left), node);
     }
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* New memory that may be what is chosen has another name then. */
@@ -205,7 +204,7 @@ static rs_extended_type choose_from(rs_grid_walk *w, rs_extended_type type, int 
     if (type.kind != RS_EXTENDED_NEW || type.target == 0)
         return type;
     rs_grid_keep(w, type, node, "");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 static rs_extended_type evaluate_choice(rs_grid_walk *w, int node)
@@ -213,7 +212,7 @@ static rs_extended_type evaluate_choice(rs_grid_walk *w, int node)
     int yes = rs_node_child(w->tree, node, 1), no = rs_node_child(w->tree, node, 2);
     if (no < 0) {
         rs_grid_lose_all(w, node, "a choice that is not followed has the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
     rs_flow before = rs_flow_copy(&w->context, &w->flow);
@@ -299,7 +298,7 @@ static rs_extended_type convert(rs_grid_walk *w, int node, int operand, rs_exten
 {
     const rs_syntax_type *to = rs_type_of(w->tree, node);
     if (to->kind == RS_TYPE_VOID)
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     bool pointer = to->kind == RS_TYPE_POINTER;
     const rs_syntax_type *target = pointer ? rs_type_below(to) : to;
     bool rows = pointer && target->kind == RS_TYPE_ARRAY;
@@ -313,7 +312,7 @@ static rs_extended_type convert(rs_grid_walk *w, int node, int operand, rs_exten
     if (followed)
         return type;
     rs_grid_keep(w, type, node, "a cast loses the extents");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
@@ -323,7 +322,7 @@ static rs_extended_type evaluate_cast(rs_grid_walk *w, int node)
         if (child != operand)
             rs_grid_lose_all(w, child, "a type has the address");
     if (operand < 0 || w->tree->nodes[operand].group != RS_NODES_EXPRESS)
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     return convert(w, node, operand, rs_grid_evaluate(w, operand));
 }
 
@@ -388,18 +387,19 @@ static void keep_measured(rs_grid_walk *w, int node)
 }
 
 /* sizeof *g is the size of its first row, and of an element when g has become flat. */
-static void evaluate_size(rs_grid_walk *w, int node)
+static rs_extended_type evaluate_size(rs_grid_walk *w, int node)
 {
     int depth = 0, operand = rs_node_child(w->tree, node, 0);
     int number = operand >= 0 && is_sizeof(w, node) ? measured_grid(w, operand, &depth) : -1;
     const rs_grid *grid = number >= 0 ? &w->program->grids.grids[number] : NULL;
     if (grid != NULL && (depth == 0 || (grid->flat && depth == 1)))
-        return; /* nothing changes */
+        return RS_UNTRANSFORMED_TYPE; /* nothing changes */
     if (grid != NULL && !grid->flat && depth <= grid->rank &&
         are_extents_seen(w, grid, depth, node))
         record_measure(w, node, number, depth);
     else
         keep_measured(w, node);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* ---- expressions ---- */
@@ -414,7 +414,7 @@ static rs_extended_type evaluate_parts(rs_grid_walk *w, int node)
         else
             rs_grid_lose_all(w, child, "an expression that is not followed has the address");
     }
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* An implicit conversion is what it converts. */
@@ -431,7 +431,7 @@ static rs_extended_type evaluate_unexposed(rs_grid_walk *w, int node)
     if (!changes)
         return evaluate_parts(w, node);
     rs_grid_lose_all(w, node, "an expression that is not followed has the address");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 /* Structures and arrays that begin with addresses. */
@@ -440,57 +440,38 @@ static rs_extended_type evaluate_list(rs_grid_walk *w, int node)
     RS_EACH_CHILD(child, w->tree, node)
         rs_grid_keep(w, rs_grid_evaluate(w, child), node,
                      "a list of values, which is not followed, gets the address");
-    return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return RS_UNTRANSFORMED_TYPE;
 }
 
 static rs_extended_type evaluate_name(rs_grid_walk *w, int node)
 {
     uint64_t key = 0;
     if (!rs_grid_is_pointer(w->tree, node) || !rs_grid_locate(w, node, &key))
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     return rs_grid_read(w, key, rs_type_of(w->tree, node), node);
 }
 
-/* The table of the forms that are followed; every other one loses all that it names. */
+/* The forms that are followed; every other one loses all that it names. */
 rs_extended_type rs_grid_evaluate(rs_grid_walk *w, int node)
 {
+    static rs_extended_type (*const forms[RS_NODE_ANY_KINDS])(rs_grid_walk * w, int node) = {
+        [RS_NODE_REFERENCE] = evaluate_name,     [RS_NODE_IMPLICIT] = evaluate_unexposed,
+        [RS_NODE_MEMBER] = evaluate_parts,       [RS_NODE_LIST] = evaluate_list,
+        [RS_NODE_SUBSCRIPT] = rs_grid_subscript, [RS_NODE_UNARY] = evaluate_unary,
+        [RS_NODE_BINARY] = evaluate_binary,      [RS_NODE_ASSIGN] = evaluate_compound,
+        [RS_NODE_CONDITIONAL] = evaluate_choice, [RS_NODE_CAST] = evaluate_cast,
+        [RS_NODE_STATIC_CAST] = evaluate_cast,   [RS_NODE_REINTERPRET_CAST] = evaluate_cast,
+        [RS_NODE_CALL] = rs_grid_call,           [RS_NODE_SIZEOF] = evaluate_size,
+    };
     if (node < 0 || w->context.no_memory || !rs_grid_step(w, node))
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
-    switch ((int)rs_grid_kind(w, node)) {
-    case RS_NODE_REFERENCE:
-        return evaluate_name(w, node);
-    case RS_NODE_PAREN:
+        return RS_UNTRANSFORMED_TYPE;
+    const int kind = rs_grid_kind(w, node);
+    if (forms[kind] != NULL)
+        return forms[kind](w, node);
+    if (kind == RS_NODE_PAREN)
         return rs_grid_evaluate(w, rs_node_child(w->tree, node, 0));
-    case RS_NODE_IMPLICIT:
-        return evaluate_unexposed(w, node);
-    case RS_NODE_MEMBER:
-        return evaluate_parts(w, node);
-    case RS_NODE_LIST:
-        return evaluate_list(w, node);
-    case RS_NODE_SUBSCRIPT:
-        return rs_grid_subscript(w, node);
-    case RS_NODE_UNARY:
-        return evaluate_unary(w, node);
-    case RS_NODE_BINARY:
-        return evaluate_binary(w, node);
-    case RS_NODE_ASSIGN:
-        return evaluate_compound(w, node);
-    case RS_NODE_CONDITIONAL:
-        return evaluate_choice(w, node);
-    case RS_NODE_CAST:
-    case RS_NODE_STATIC_CAST:
-    case RS_NODE_REINTERPRET_CAST:
-        return evaluate_cast(w, node);
-    case RS_NODE_CALL:
-        return rs_grid_call(w, node);
-    case RS_NODE_SIZEOF:
-        evaluate_size(w, node);
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
-    case RS_NODE_INTEGER:
-    case RS_NODE_NULL_POINTER:
+    if (kind == RS_NODE_INTEGER || kind == RS_NODE_NULL_POINTER)
         return RS_EXTENDED_OF(RS_EXTENDED_NEW); /* no memory that there was before */
-    default:
-        rs_grid_lose_all(w, node, "a construct that is not followed has the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
-    }
+    rs_grid_lose_all(w, node, "a construct that is not followed has the address");
+    return RS_UNTRANSFORMED_TYPE;
 }

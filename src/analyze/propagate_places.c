@@ -70,14 +70,14 @@ rs_extended_type rs_grid_read(rs_grid_walk *w, uint64_t key, const rs_syntax_typ
     rs_extended_type type = rs_flow_get(&w->flow, key);
     if (rs_flow_has_escaped(&w->context, key)) {
         rs_grid_keep(w, type, node, "a variable whose address is not followed has the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     if (type.kind != RS_EXTENDED_NEW || rs_grid_of_key(w, key) >= 0)
         return type;
     /* New memory that a variable has which is no grid: it can be accessed by that name too. */
     bool bytes = pointer->kind == RS_TYPE_POINTER && rs_type_below(pointer)->kind == RS_TYPE_VOID;
     type.target = key;
-    return bytes ? type : RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+    return bytes ? type : RS_UNTRANSFORMED_TYPE;
 }
 
 /* ---- storing ---- */
@@ -118,7 +118,7 @@ static rs_extended_type name_new(rs_grid_walk *w, int grid, rs_extended_type typ
     if (grid >= 0)
         type = (rs_extended_type){.kind = RS_EXTENDED_GRID, .class = grid, .grid = grid};
     else if (before != 0)
-        type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        type = RS_UNTRANSFORMED_TYPE;
     if (before != 0)
         rs_flow_set(&w->context, &w->flow, before, type);
     return type;
@@ -214,7 +214,7 @@ void rs_grid_initialize(rs_grid_walk *w, const rs_syntax_declaration *declared,
         snprintf(what, sizeof what, "%.63s, which is not followed as a grid, gets the address",
                  declared->name);
         rs_grid_keep(w, type, node, what);
-        type = RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        type = RS_UNTRANSFORMED_TYPE;
     }
     if (followed)
         rs_grid_assign(w, key, type, node);
@@ -252,7 +252,7 @@ rs_extended_type rs_grid_store(rs_grid_walk *w, int target, rs_extended_type typ
         rs_extended_type before = rs_grid_evaluate(w, target);
         rs_grid_keep(w, before, node, "a place that is not followed may change the address");
         rs_grid_keep(w, type, node, "a place that is not followed gets the address");
-        return RS_EXTENDED_OF(RS_EXTENDED_UNTRANSFORMED);
+        return RS_UNTRANSFORMED_TYPE;
     }
     if (rs_grid_kind(w, inner) == RS_NODE_REFERENCE)
         rs_grid_initialize(w, w->tree->nodes[inner].declaration, type, node);

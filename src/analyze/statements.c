@@ -102,8 +102,7 @@ static void walk_components(rs_walk *walk, uint64_t key, int list, const rs_synt
         rs_value part = rs_walk_evaluate(walk, child);
         part = rs_walk_narrow(walk, &part, child, element);
         part.carried_loop = -1;
-        whole.depends |= rs_value_depends(walk, &part);
-        whole.data = whole.data || rs_value_has_data(walk, &part);
+        rs_value_mix(walk, &whole, &part);
         parts[count++] = part;
     }
     rs_walk_set(walk, key, &whole);
@@ -162,7 +161,7 @@ static void walk_variable(rs_walk *walk, int node)
         value = rs_value_number(rs_walk_number(walk, &value, cursor->name));
     else if (value.kind == RS_VALUE_NUMBER && !integer && strcmp(type->name, "auto") != 0 &&
              type->kind != RS_TYPE_ENUM)
-        value = rs_value_unknown(rs_value_depends(walk, &value), rs_value_has_data(walk, &value));
+        value = rs_value_like(walk, &value, &value);
     value.carried_loop = -1;
     bool pointer = type->kind == RS_TYPE_POINTER;
     if (pointer && value.kind == RS_VALUE_UNKNOWN && value.lost) {
@@ -352,9 +351,7 @@ static void walk_assembly(rs_walk *walk, int node)
         rs_walk_store(walk, &place, &unknown, child, true);
     }
     rs_walk_invalidate(walk, RS_STORED_ANYTHING, true, true);
-    if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
-                       "Inline assembly is not followed."))
-        walk->no_memory = true;
+    rs_walk_note(walk, node, "Inline assembly is not followed.", "");
 }
 
 /* The elements of a loop over a range are some that nobody knows. */
@@ -370,9 +367,8 @@ static void walk_loop(rs_walk *walk, int node, int kind)
     } else if (kind == RS_NODE_DO) {
         rs_walk_do(walk, node, rs_node_child(tree, node, 1), rs_node_child(tree, node, 0));
     } else {
-        if (!rs_model_note(walk->set, rs_walk_file(walk, node), rs_walk_line(walk, node),
-                           "The elements that a loop over a range visits are not followed."))
-            walk->no_memory = true;
+        rs_walk_note(walk, node, "The elements that a loop over a range visits are not followed.",
+                     "");
         rs_walk_while(walk, node, -1, last);
     }
 }

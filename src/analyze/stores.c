@@ -3,8 +3,6 @@
 #include "analyze/walk.h"
 #include "source/query.h"
 
-#include <stdlib.h>
-
 /* What a variable may keep: integers that are unknown get a symbol with the variable's name. */
 static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
 {
@@ -12,12 +10,10 @@ static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
     rs_value stored = *value;
     stored.carried_loop = -1;
     if (integer && value->kind == RS_VALUE_UNKNOWN) {
-        char *name = rs_walk_text(walk, node);
-        stored = rs_value_number(rs_walk_number(walk, value, name != NULL ? name : "?"));
+        stored = rs_walk_named(walk, value, node);
         stored.approximated = value->approximated;
-        free(name);
     } else if (!integer && value->kind == RS_VALUE_NUMBER) {
-        stored = rs_value_unknown(rs_value_depends(walk, value), rs_value_has_data(walk, value));
+        stored = rs_value_like(walk, value, value);
     }
     return stored;
 }
@@ -25,10 +21,8 @@ static rs_value stored_value(rs_walk *walk, const rs_value *value, int node)
 /* A pointer that some call returned: an array of its own, with the pointer's name. */
 static rs_value new_array(rs_walk *walk, uint64_t key, int node)
 {
-    char *name = rs_walk_text(walk, node);
-    rs_value value = name == NULL ? rs_value_unknown(0, true)
-                                  : rs_walk_array(walk, name, key, rs_type_of(walk->tree, node));
-    free(name);
+    rs_value value =
+        rs_walk_array(walk, rs_walk_text(walk, node).text, key, rs_type_of(walk->tree, node));
     if (value.kind == RS_VALUE_ADDRESS)
         rs_value_decay(&value, rs_type_of(walk->tree, node));
     return value;

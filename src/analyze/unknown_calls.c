@@ -8,7 +8,6 @@
 #include "source/words.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void rs_call_name(const rs_walk *walk, int node, char name[RS_CALL_NAME_ROOM])
@@ -19,19 +18,17 @@ void rs_call_name(const rs_walk *walk, int node, char name[RS_CALL_NAME_ROOM])
         return;
     /* A call of a template or of an unknown name: the text of the callee. */
     int callee = walk->tree->nodes[node].first;
-    char *written = callee < 0 ? NULL : rs_walk_text(walk, callee);
-    if (written != NULL)
-        snprintf(name, RS_CALL_NAME_ROOM, "%.*s", (int)strcspn(written, "<( "), written);
-    free(written);
+    if (callee < 0)
+        return;
+    const rs_shown_text written = rs_walk_text(walk, callee);
+    snprintf(name, RS_CALL_NAME_ROOM, "%.*s", (int)strcspn(written.text, "<( "), written.text);
 }
 
 static rs_value dependent(rs_walk *walk, const rs_value *values, int count)
 {
     rs_value result = rs_value_unknown(0, false);
-    for (int i = 0; i < count; i++) {
-        result.depends |= rs_value_depends(walk, &values[i]);
-        result.data = result.data || rs_value_has_data(walk, &values[i]);
-    }
+    for (int i = 0; i < count; i++)
+        rs_value_mix(walk, &result, &values[i]);
     return result;
 }
 
@@ -119,9 +116,7 @@ bool rs_walk_call_is_apart(const rs_walk *walk, int node)
 static bool is_stream(const rs_tree *tree, int node)
 {
     const char *spelling = rs_type_of(tree, node)->name;
-    bool stream =
-        strstr(spelling, "_IO_FILE *") != NULL || strstr(spelling, "restride_file *") != NULL;
-    return stream;
+    return strstr(spelling, "_IO_FILE *") != NULL || strstr(spelling, "restride_file *") != NULL;
 }
 
 /* Whether a structure has pointers among its members; one that is not there, is made by a
@@ -188,10 +183,9 @@ static void may_read(rs_walk *walk, int argument, const rs_value *value)
     bool address = named >= 0 && rs_node_is_unary(walk->tree, named, "&");
     if (address)
         named = rs_node_child(walk->tree, named, 0);
-    char *text = rs_walk_text(walk, named), name[RS_CALL_NAME_ROOM];
+    char name[RS_CALL_NAME_ROOM];
     bool pointer = !address && named >= 0 && rs_node_is_pointer(walk->tree, named);
-    snprintf(name, sizeof name, "%s%s", pointer ? "*" : "", text != NULL ? text : "?");
-    free(text);
+    snprintf(name, sizeof name, "%s%s", pointer ? "*" : "", rs_walk_text(walk, named).text);
     if (value->key != 0)
         rs_walk_read_unseen(walk, value->key, name);
     for (int i = 0; i < walk->escaped->count && value->key == 0; i++)

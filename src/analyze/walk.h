@@ -121,6 +121,11 @@ typedef struct {
     char self_name[RS_MEMBER_ROOM];
 } rs_lambda;
 
+/* What is shown of an expression. */
+typedef struct {
+    char text[61];
+} rs_shown_text;
+
 typedef struct {
     const rs_translation_unit *program;
     const rs_tree *tree;
@@ -198,10 +203,18 @@ rs_value rs_value_merge(rs_walk *walk, const rs_value *a, const rs_value *b, con
 
 /* The value as a polynomial; what is not one becomes an auxiliary symbol called `name`. */
 rs_polynomial rs_walk_number(rs_walk *walk, const rs_value *value, const char *name);
+rs_value rs_walk_named(rs_walk *walk, const rs_value *value, int node); /* with the node's text */
 rs_polynomial rs_walk_auxiliary(rs_walk *walk, const char *name, uint64_t depends, bool data,
                                 bool unique);
 uint64_t rs_value_depends(const rs_walk *walk, const rs_value *value);
 bool rs_value_has_data(const rs_walk *walk, const rs_value *value);
+
+/* Makes an unknown value vary with what another one varies with; one that varies as two others. */
+void rs_value_mix(const rs_walk *walk, rs_value *value, const rs_value *part);
+rs_value rs_value_like(const rs_walk *walk, const rs_value *a, const rs_value *b);
+
+/* Makes a value one that iterations carry as they do another one; as none for NULL. */
+void rs_value_carry(rs_value *value, const rs_value *as);
 
 /* group * size + local is the global index. */
 rs_polynomial rs_walk_fold(rs_walk *walk, const rs_polynomial *number);
@@ -262,10 +275,10 @@ rs_value rs_walk_operate(rs_walk *walk, char symbol, const rs_value *a, const rs
 /* The value of a node in an integer type: a number that may not fit is another symbol. */
 rs_value rs_walk_narrow(rs_walk *walk, const rs_value *value, int node, const rs_syntax_type *type);
 
-/* expressions.c: a node's text as one line, to be compared; and cut at 60 bytes, to be shown. The
- * caller frees. */
+/* expressions.c: a node's text as one line, to be compared, which the caller frees; and cut, to be
+ * shown. */
 char *rs_walk_source(const rs_walk *walk, int node);
-char *rs_walk_text(const rs_walk *walk, int node);
+rs_shown_text rs_walk_text(const rs_walk *walk, int node);
 
 /* arrays.c */
 rs_value rs_walk_array(rs_walk *walk, const char *name, uint64_t key, const rs_syntax_type *type);
@@ -371,6 +384,8 @@ bool rs_walk_meets(const rs_walk *walk, int node);
 
 /* Whether a call is of a virtual function, and nothing says of which class the object is. */
 bool rs_walk_is_virtual(const rs_walk *walk, int node);
+/* Notes a sentence about a node's line; `name` is for a "%s" in it. */
+void rs_walk_note(rs_walk *walk, int node, const char *what, const char *name);
 void rs_walk_note_unfollowed(rs_walk *walk, int node, const char *what);
 
 /* Whether a constructor does nothing but to put its arguments into the object's members. */

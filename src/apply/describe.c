@@ -1,7 +1,9 @@
 /* What a nest became, as JSON. */
 #include "apply/describe.h"
 
+#include "analyze/analyze.h"
 #include "apply/types.h"
+#include "base/json.h"
 
 #include <string.h>
 
@@ -129,13 +131,10 @@ static json_t *describe_parameters(const rs_kernels *kernels)
         json_array_append_new(list, describe_parameter(nest, rs_parameter(function, i)));
     for (int i = 0; i < kernels->gathered_count; i++) {
         const rs_gathered *g = &kernels->gathered[i];
-        rs_text name = RS_TEXT_EMPTY;
-        rs_text_format(&name, "%s_gathered", g->name);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i, s:b, s:[{s:[[i]], s:i}]}",
-                                              "name", name.data != NULL ? name.data : "", "kind",
+        json_array_append_new(list, json_pack("{s:o, s:s, s:s, s:i, s:b, s:[{s:[[i]], s:i}]}",
+                                              "name", json_sprintf("%s_gathered", g->name), "kind",
                                               "array", "type", g->type, "bytes", g->bytes,
                                               "written", 1, "sizes", "terms", 1, "divisor", 1));
-        rs_text_free(&name);
     }
     return list;
 }
@@ -189,25 +188,16 @@ static void add_rule(const rs_kernels *kernels, const rs_copy *copy, json_t *ent
     memset(&rule, 0, sizeof rule);
     rule.row = copy->row;
     int symbol = nest->unit->loops[nest->loops[nest->vector].loop].symbol;
-    json_t *matrix = json_array(), *shift = json_array();
-    if (rs_rule_make(&rule, &nest->accesses->accesses[copy->access], nest->unit, symbol))
-        for (int row = 0; row < rule.size; row++) {
-            json_t *entries = json_array();
-            for (int column = 0; column < rule.size; column++)
-                json_array_append_new(entries, json_string(rule.matrix[row][column]));
-            json_array_append_new(matrix, entries);
-            json_array_append_new(shift, json_string(rule.shift[row]));
-        }
+    const bool is_made =
+        rs_rule_make(&rule, &nest->accesses->accesses[copy->access], nest->unit, symbol);
+    rs_rule_describe(is_made ? &rule : &(rs_rule){.size = 0}, entry);
     rs_rule_free(&rule);
-    json_object_set_new(entry, "matrix", matrix);
-    json_object_set_new(entry, "shift", shift);
     rs_text kinds = RS_TEXT_EMPTY, dims = RS_TEXT_EMPTY, layout = RS_TEXT_EMPTY;
     rs_rule_print(&kinds, copy->kinds);
-    json_object_set_new(entry, "rule", json_string(kinds.data != NULL ? kinds.data : ""));
+    json_object_set_new(entry, "rule", rs_json_take(&kinds));
     bool worded = write_layout(copy, &dims, &layout) && !dims.failed && !layout.failed;
     json_object_set_new(entry, "dims", worded ? json_string(dims.data) : json_null());
     json_object_set_new(entry, "layout", worded ? json_string(layout.data) : json_null());
-    rs_text_free(&kinds);
     rs_text_free(&dims);
     rs_text_free(&layout);
 }
@@ -221,20 +211,13 @@ static json_t *describe_copy(const rs_kernels *kernels, int number)
     for (int i = 0; i < nest->unit->reference_count; i++)
         if (kernels->copies->copy_of[i] == number)
             json_array_append_new(references, json_string(nest->unit->references[i].text));
-    rs_text name = RS_TEXT_EMPTY, pack = RS_TEXT_EMPTY, unpack = RS_TEXT_EMPTY;
-    rs_text_format(&name, "%s_%d", array->name, number + 1);
-    rs_text_format(&pack, "%s_pack_%d", kernels->name, number + 1);
-    rs_text_format(&unpack, "%s_unpack_%d", kernels->name, number + 1);
-    json_t *entry = NULL;
-    if (!name.failed && !pack.failed && !unpack.failed)
-        entry = json_pack("{s:s, s:s, s:s, s:I, s:o, s:s, s:o, s:o}", "name", name.data, "array",
-                          array->name, "type", array->type, "bytes", (json_int_t)array->element,
-                          "elements", describe_elements(kernels, copy), "pack", pack.data, "unpack",
-                          copy->written ? json_string(unpack.data) : json_null(), "references",
-                          references);
-    rs_text_free(&name);
-    rs_text_free(&pack);
-    rs_text_free(&unpack);
+    json_t *entry = json_pack(
+        "{s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "name",
+        json_sprintf("%s_%d", array->name, number + 1), "array", array->name, "type", array->type,
+        "bytes", (json_int_t)array->element, "elements", describe_elements(kernels, copy), "pack",
+        json_sprintf("%s_pack_%d", kernels->name, number + 1), "unpack",
+        copy->written ? json_sprintf("%s_unpack_%d", kernels->name, number + 1) : json_null(),
+        "references", references);
     if (entry != NULL)
         add_rule(kernels, copy, entry);
     return entry;
@@ -310,12 +293,8 @@ static void add_kernels(const rs_kernels *kernels, const char *changed, json_t *
     static const char *const roles[] = {"original", "threads", "changed"};
     const char *const endings[] = {"original", "threads", changed};
     json_t *names = json_object();
-    for (int i = 0; i < 3; i++) {
-        rs_text name = RS_TEXT_EMPTY;
-        rs_text_format(&name, "%s_%s", kernels->name, endings[i]);
-        json_object_set_new(names, roles[i], json_string(name.data != NULL ? name.data : ""));
-        rs_text_free(&name);
-    }
+    for (int i = 0; i < 3; i++)
+        json_object_set_new(names, roles[i], json_sprintf("%s_%s", kernels->name, endings[i]));
     json_object_set_new(entry, "kernels", names);
 }
 

@@ -18,6 +18,13 @@ char *rs_json_text(const json_t *value)
     return rs_text_take(&text);
 }
 
+json_t *rs_json_take(rs_text *text)
+{
+    json_t *value = json_string(text->data != NULL ? text->data : "");
+    rs_text_free(text);
+    return value;
+}
+
 json_t *rs_json_string(const char *text)
 {
     json_t *string = json_string(text);

@@ -15,6 +15,9 @@ char *rs_json_text(const json_t *value);
  * but ASCII is replaced. NULL when memory is short or `text` is NULL. */
 json_t *rs_json_string(const char *text);
 
+/* What was written to a text, which is freed; "" where memory was short. */
+json_t *rs_json_take(rs_text *text);
+
 /* Adds "FILE:LINE: " from the members `file` and `line` of an object: "FILE: " where the line is
  * 0, for something that has none, and nothing without a file. */
 void rs_json_add_place(rs_text *text, const json_t *object);
