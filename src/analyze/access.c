@@ -460,7 +460,7 @@ restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const boo
     accesses->threads = calloc((size_t)unit->loop_count + 1, sizeof *accesses->threads);
     if (accesses->accesses == NULL || accesses->threads == NULL)
         return rs_fail_memory("the access matrices");
-    if (unit->loop_count > 0)
+    if (unit->loop_count > 0 && threads != NULL)
         memcpy(accesses->threads, threads, (size_t)unit->loop_count * sizeof *threads);
     for (int i = 0; i < unit->reference_count; i++) {
         rs_access *access = &accesses->accesses[i];
@@ -468,7 +468,7 @@ restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const boo
         access->approximated =
             access->reference->approximated || rs_reference_has_gaps(access->reference);
         add_thread_columns(access, unit);
-        add_loop_columns(access, unit, threads, access->reference->loop);
+        add_loop_columns(access, unit, accesses->threads, access->reference->loop);
         fill_matrix(access, unit);
         classify(access, unit);
         find_variation(access, unit);

@@ -45,6 +45,7 @@ typedef struct {
     bool *threads; /* for each loop of the unit: its iterations are threads */
 } rs_accesses;
 
+/* `threads` is copied; NULL: the iterations of no loop are threads. */
 restride_status rs_accesses_make(rs_accesses *accesses, rs_unit *unit, const bool *threads);
 void rs_accesses_free(rs_accesses *accesses);
 

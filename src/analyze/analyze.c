@@ -372,7 +372,7 @@ static restride_status read_launch(const json_t *request, rs_memory_parallelism 
     return status;
 }
 
-static json_t *describe_notes(const rs_model_set *set)
+json_t *rs_analyze_notes(const rs_model_set *set)
 {
     json_t *notes = json_array();
     for (int i = 0; i < set->note_count; i++)
@@ -406,24 +406,32 @@ restride_status rs_analyze_read_launch(const json_t *request, rs_memory_parallel
     return status;
 }
 
+restride_status rs_analyze_read_source(const json_t *request, rs_program_request *wanted)
+{
+    const char *source = json_string_value(json_object_get(request, "source"));
+    const char *file = json_string_value(json_object_get(request, "file"));
+    const char *options = json_string_value(json_object_get(request, "options"));
+    *wanted = (rs_program_request){.source = source,
+                                   .file = file != NULL ? file : "source.c",
+                                   .options = options != NULL ? options : ""};
+    wanted->language = rs_language_of(wanted->file);
+    return source != NULL
+               ? RESTRIDE_OK
+               : rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".");
+}
+
 restride_status rs_analyze(const json_t *request, json_t **reply)
 {
     static const char *const languages[] = {"C", "OpenCL C", "CUDA C"};
     analysis a = {request, RS_DEVICE_USUAL, RS_LAUNCH_USUAL, {NULL, 0, NULL, 0}, json_array()};
-    const char *source = json_string_value(json_object_get(request, "source"));
-    const char *file = json_string_value(json_object_get(request, "file"));
-    const char *options = json_string_value(json_object_get(request, "options"));
-    restride_status status =
-        source == NULL ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".")
-                       : read_device(request, &a.device);
+    rs_program_request wanted;
+    restride_status status = rs_analyze_read_source(request, &wanted);
+    if (status == RESTRIDE_OK)
+        status = read_device(request, &a.device);
     if (status == RESTRIDE_OK)
         status = rs_analyze_read_launch(request, &a.launch);
     if (json_object_get(request, "group") != NULL)
         memcpy(a.device.group, a.launch.group, sizeof a.device.group);
-    rs_program_request wanted = {.source = source,
-                                 .file = file != NULL ? file : "source.c",
-                                 .options = options != NULL ? options : ""};
-    wanted.language = rs_language_of(wanted.file);
     rs_translation_unit program;
     memset(&program, 0, sizeof program);
     if (status == RESTRIDE_OK)
@@ -437,7 +445,7 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
     if (status == RESTRIDE_OK) {
         *reply = json_pack("{s:s, s:s, s:b, s:o, s:O}", "file", wanted.file, "language",
                            languages[wanted.language], "readable", program.readable, "notes",
-                           describe_notes(&a.set), "units", a.units);
+                           rs_analyze_notes(&a.set), "units", a.units);
         status = *reply == NULL ? rs_fail_memory("the analysis") : RESTRIDE_OK;
     }
     json_decref(a.units);

@@ -37,6 +37,7 @@
 #define RS_ANALYZE_ANALYZE_H
 
 #include "analyze/discover.h"
+#include "analyze/translation_unit.h"
 #include "analyze/vector.h"
 #include "base/status.h"
 
@@ -44,6 +45,10 @@
 
 /* On success *reply is the caller's. RESTRIDE_INVALID_ARGUMENT for a wrong request. */
 restride_status rs_analyze(const json_t *request, json_t **reply);
+
+/* What all requests say of their source; its notes for the reply. */
+restride_status rs_analyze_read_source(const json_t *request, rs_program_request *wanted);
+json_t *rs_analyze_notes(const rs_model_set *set);
 
 /* Adds a rule's `matrix` and `shift`. */
 void rs_rule_describe(const rs_rule *rule, json_t *entry);

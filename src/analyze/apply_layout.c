@@ -19,9 +19,7 @@
 static restride_status discover_in_unit(rs_application *a, rs_unit *unit)
 {
     rs_accesses accesses = {unit, NULL, NULL};
-    bool *threads = calloc((size_t)unit->loop_count + 1, sizeof *threads);
-    restride_status status = threads == NULL ? rs_fail_memory("the analysis")
-                                             : rs_accesses_make(&accesses, unit, threads);
+    restride_status status = rs_accesses_make(&accesses, unit, NULL);
     for (int i = 0; status == RESTRIDE_OK && i < unit->array_count; i++) {
         uint64_t key = unit->arrays[i].key;
         int grid = key >> 32 == 0 ? rs_grids_at(&a->program.grids, (size_t)key) : -1;
@@ -46,7 +44,6 @@ static restride_status discover_in_unit(rs_application *a, rs_unit *unit)
             status = rs_fail_memory("a layout");
     }
     rs_accesses_free(&accesses);
-    free(threads);
     return status;
 }
 
@@ -281,16 +278,12 @@ static restride_status describe(const rs_application *a, json_t **reply)
     restride_status status = rs_application_write(a, &source);
     if (status != RESTRIDE_OK)
         return status;
-    json_t *grids = json_array(), *notes = json_array();
+    json_t *grids = json_array();
     for (int g = 0; g < a->program.grids.count; g++)
         if (a->program.grids.grids[g].name_length > 0)
             json_array_append_new(grids, describe_grid(a, g));
-    for (int i = 0; i < a->set.note_count; i++)
-        json_array_append_new(notes, json_pack("{s:s, s:i, s:s}", "file", a->set.notes[i].file,
-                                               "line", a->set.notes[i].line, "sentence",
-                                               a->set.notes[i].sentence));
     *reply = json_pack("{s:b, s:s, s:o, s:o, s:o}", "readable", true, "source", source, "grids",
-                       grids, "accesses", describe_accesses(a), "notes", notes);
+                       grids, "accesses", describe_accesses(a), "notes", rs_analyze_notes(&a->set));
     free(source);
     return *reply == NULL ? rs_fail_memory("the reply") : RESTRIDE_OK;
 }
@@ -375,18 +368,12 @@ static restride_status work(void *context)
 
 restride_status rs_apply_layout(const json_t *request, json_t **reply)
 {
-    const char *source = json_string_value(json_object_get(request, "source"));
-    const char *file = json_string_value(json_object_get(request, "file"));
-    const char *options = json_string_value(json_object_get(request, "options"));
     rs_application a = {.request = request};
-    restride_status status =
-        source == NULL ? rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".")
-                       : rs_analyze_read_launch(request, &a.launch);
-    const rs_program_request wanted = {.source = source,
-                                       .file = file != NULL ? file : "source.c",
-                                       .options = options != NULL ? options : "",
-                                       .language = rs_language_of(file != NULL ? file : ".c"),
-                                       .output = true};
+    rs_program_request wanted;
+    restride_status status = rs_analyze_read_source(request, &wanted);
+    wanted.output = true;
+    if (status == RESTRIDE_OK)
+        status = rs_analyze_read_launch(request, &a.launch);
     if (status == RESTRIDE_OK)
         status = rs_program_read(&a.program, &wanted, &a.set);
     if (status == RESTRIDE_OK && !a.program.readable)

@@ -31,7 +31,7 @@ static uint64_t inner_columns(const rs_unit *unit, int loop)
     uint64_t inside = 0;
     for (int i = 0; i < unit->loop_count; i++)
         if (rs_unit_is_within(unit, i, loop))
-            inside |= rs_symbol_depends(&unit->symbols, unit->loops[i].symbol);
+            inside |= rs_loop_varies(unit, i);
     return inside;
 }
 

@@ -470,7 +470,7 @@ static void forget_inner(rs_walk *walk, rs_environment *variables, int outer)
 {
     uint64_t inner = rs_walk_columns(walk), kept = 0;
     for (int loop = outer; loop >= 0; loop = walk->unit->loops[loop].parent)
-        kept |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+        kept |= rs_loop_varies(walk->unit, loop);
     inner &= ~kept;
     for (int i = 0; i < variables->count; i++) {
         rs_value value = walk->values[variables->bindings[i].value];

@@ -165,8 +165,7 @@ bool rs_walk_pointer_changes(rs_walk *walk, const rs_value *address)
         for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
             for (int i = 0; i < effects->storing_count; i++)
                 if (effects->storing[i].loop == loop && effects->storing[i].memory == ways[way])
-                    varies |=
-                        rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+                    varies |= rs_loop_varies(walk->unit, loop);
     }
     return written || (varies & ~rs_value_depends(walk, address)) != 0;
 }
@@ -254,7 +253,7 @@ uint64_t rs_walk_stored_around(const rs_walk *walk, int array)
         for (int i = 0; i < effects->storing_count; i++)
             if (effects->storing[i].loop == loop &&
                 (effects->storing[i].memory == memory || effects->storing[i].memory == 0))
-                varies |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+                varies |= rs_loop_varies(walk->unit, loop);
     return varies;
 }
 
@@ -268,7 +267,7 @@ uint64_t rs_walk_varies_in_group(rs_walk *walk, uint64_t memory)
             changes = effects->storing[i].loop == loop &&
                       (effects->storing[i].memory == memory || effects->storing[i].memory == 0);
         if (changes)
-            varies |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+            varies |= rs_loop_varies(walk->unit, loop);
     }
     return varies;
 }
@@ -307,8 +306,7 @@ rs_value rs_walk_clobbered_value(rs_walk *walk, uint64_t key, const rs_value *va
     const char *name = common != NULL ? common->name : "common";
     uint64_t varies = rs_walk_clobbered_varies(walk, key);
     if (value->carried_loop >= 0)
-        varies |=
-            rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[value->carried_loop].symbol);
+        varies |= rs_loop_varies(walk->unit, value->carried_loop);
     bool number = common != NULL && is_number_of_group(common, key);
     rs_value result = rs_value_unknown(varies, true);
     if (value->kind == RS_VALUE_ADDRESS) {

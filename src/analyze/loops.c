@@ -156,7 +156,7 @@ static void carry(rs_walk *walk, const rs_assignment *c, const entry *e, int loo
     const rs_polynomial *count = &e->count;
     int before = rs_walk_find(walk, c->key);
     rs_value start = before >= 0 ? walk->values[before] : rs_walk_variable(walk, c->target);
-    uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    uint64_t column = rs_loop_varies(walk->unit, loop);
     const rs_syntax_type *type = rs_type_of(walk->tree, c->target);
     bool small = rs_type_is_integer(type) && type->size < INT_SIZE; /* it soon starts over */
     bool single = rs_changes_count(walk, all, c->key) == 1 && !c->lasts && !small &&
@@ -210,7 +210,7 @@ static void forget(rs_walk *walk, const entry *e, int loop)
 {
     const rs_changes *all = &e->in_body;
     uint64_t turns = turns_vary(walk, loop, e);
-    uint64_t column = rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+    uint64_t column = rs_loop_varies(walk->unit, loop);
     for (int i = 0; i < all->count; i++) {
         uint64_t key = all->list[i].key;
         int value = rs_walk_find(walk, key);

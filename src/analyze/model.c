@@ -103,6 +103,11 @@ void rs_model_set_free(rs_model_set *set)
     memset(set, 0, sizeof *set);
 }
 
+uint64_t rs_loop_varies(const rs_unit *unit, int loop)
+{
+    return rs_symbol_depends(&unit->symbols, unit->loops[loop].symbol);
+}
+
 bool rs_unit_is_within(const rs_unit *unit, int loop, int outer)
 {
     while (loop >= 0 && loop != outer)

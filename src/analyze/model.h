@@ -132,4 +132,7 @@ void rs_unit_settle_pointers(rs_unit *unit);
 /* Whether `loop` is `outer` or lies in it. */
 bool rs_unit_is_within(const rs_unit *unit, int loop, int outer);
 
+/* The columns that go with a loop's symbol. */
+uint64_t rs_loop_varies(const rs_unit *unit, int loop);
+
 #endif

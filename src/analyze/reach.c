@@ -6,7 +6,7 @@ uint64_t rs_walk_columns(const rs_walk *walk)
 {
     uint64_t columns = 0;
     for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
-        columns |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+        columns |= rs_loop_varies(walk->unit, loop);
     return columns;
 }
 

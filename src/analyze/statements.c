@@ -48,7 +48,7 @@ static uint64_t ended_columns(const rs_walk *walk, int outer)
     const rs_unit *unit = walk->unit;
     uint64_t columns = 0;
     for (int loop = walk->loop; loop >= 0 && loop != outer; loop = unit->loops[loop].parent)
-        columns |= rs_symbol_depends(&unit->symbols, unit->loops[loop].symbol);
+        columns |= rs_loop_varies(unit, loop);
     return columns;
 }
 

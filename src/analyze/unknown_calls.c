@@ -261,7 +261,7 @@ rs_value rs_call_unknown(rs_walk *walk, const char *name, int node, const rs_cal
     }
     rs_value result = dependent(walk, values, list->count);
     for (int loop = walk->loop; loop >= 0; loop = walk->unit->loops[loop].parent)
-        result.depends |= rs_symbol_depends(&walk->unit->symbols, walk->unit->loops[loop].symbol);
+        result.depends |= rs_loop_varies(walk->unit, loop);
     bool loads = result.data;
     for (int i = 0; i < list->count; i++)
         loads = loads || values[i].kind == RS_VALUE_ADDRESS;

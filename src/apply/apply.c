@@ -1,6 +1,7 @@
 /* From a source to its kernels: every loop nest on its own. */
 #include "apply/apply.h"
 
+#include "analyze/analyze.h"
 #include "analyze/dependence.h"
 #include "apply/describe.h"
 #include "apply/nest_read.h"
@@ -149,10 +150,8 @@ static restride_status apply_unit(application *a, rs_unit *unit)
     const int function = find_function(tree, unit);
     const int body = function < 0 ? -1 : rs_node_body(tree, function);
     int nests = 0, number = 0;
-    bool *threads = calloc((size_t)unit->loop_count + 1, sizeof *threads);
     rs_accesses accesses = {unit, NULL, NULL};
-    restride_status status = threads == NULL ? rs_fail_memory("the analysis")
-                                             : rs_accesses_make(&accesses, unit, threads);
+    restride_status status = rs_accesses_make(&accesses, unit, NULL);
     for (int child = body < 0 ? -1 : tree->nodes[body].first; child >= 0;
          child = tree->nodes[child].next)
         nests += tree->nodes[child].is == RS_NODE_FOR;
@@ -161,16 +160,12 @@ static restride_status apply_unit(application *a, rs_unit *unit)
         if (tree->nodes[child].is == RS_NODE_FOR)
             status = apply_nest(a, &accesses, function, child, nests > 1 ? ++number : 0);
     rs_accesses_free(&accesses);
-    free(threads);
     return status;
 }
 
 static restride_status read_request(const json_t *request, application *a,
                                     rs_program_request *wanted)
 {
-    const char *source = json_string_value(json_object_get(request, "source"));
-    const char *file = json_string_value(json_object_get(request, "file"));
-    const char *options = json_string_value(json_object_get(request, "options"));
     const json_t *width = json_object_get(request, "width");
     a->along = json_string_value(json_object_get(request, "along"));
     const char *apply = json_string_value(json_object_get(request, "apply"));
@@ -186,28 +181,14 @@ static restride_status read_request(const json_t *request, application *a,
         a->device.constant_size = json_integer_value(constant);
     a->spaces = apply != NULL && strcmp(apply, "memory") == 0;
     a->width = width == NULL ? 4 : (int)json_integer_value(width);
-    if (source == NULL)
-        return rs_fail(RESTRIDE_INVALID_ARGUMENT, "The request has no member \"source\".");
+    const restride_status status = rs_analyze_read_source(request, wanted);
+    if (status != RESTRIDE_OK)
+        return status;
     if (apply == NULL || (!a->spaces && strcmp(apply, "vector") != 0))
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "\"vector\" or \"memory\" can be applied.");
     if (a->width != 2 && a->width != 4 && a->width != 8 && a->width != 16)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "A vector has 2, 4, 8 or 16 elements.");
-    *wanted = (rs_program_request){.source = source,
-                                   .file = file != NULL ? file : "source.c",
-                                   .options = options != NULL ? options : ""};
-    wanted->language = rs_language_of(wanted->file);
     return RESTRIDE_OK;
-}
-
-static json_t *describe_notes(const rs_model_set *set)
-{
-    json_t *notes = json_array();
-    for (int i = 0; i < set->note_count; i++)
-        json_array_append_new(notes, json_pack("{s:s, s:i, s:s}", "file",
-                                               set->notes[i].file != NULL ? set->notes[i].file : "",
-                                               "line", set->notes[i].line, "sentence",
-                                               set->notes[i].sentence));
-    return notes;
 }
 
 /* Kernels have no loop whose iterations become work-items: they are work-items. */
@@ -246,7 +227,7 @@ restride_status rs_apply(const json_t *request, json_t **reply)
         *reply = json_pack("{s:s, s:s, s:b, s:s, s:i, s:o, s:s, s:O}", "file", wanted.file,
                            "language", languages[wanted.language], "readable", a.program.readable,
                            "apply", a.spaces ? "memory" : "vector", "width", a.width, "notes",
-                           describe_notes(&a.set), "source",
+                           rs_analyze_notes(&a.set), "source",
                            a.source.data != NULL ? a.source.data : "", "nests", a.nests);
         status = *reply == NULL ? rs_fail_memory("the report") : RESTRIDE_OK;
     }

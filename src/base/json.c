@@ -1,6 +1,8 @@
 /* See json.h. */
 #include "base/json.h"
 
+#include <string.h>
+
 static int append(const char *bytes, size_t size, void *text)
 {
     rs_text_add(text, bytes, size);
@@ -16,6 +18,32 @@ char *rs_json_text(const json_t *value)
         json_dump_callback(value, append, &text, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0)
         text.failed = true;
     return rs_text_take(&text);
+}
+
+restride_status rs_json_put(json_t *object, const char *key, json_t *value)
+{
+    return value == NULL || json_object_set_new(object, key, value) != 0 ? rs_fail_memory("a reply")
+                                                                         : RESTRIDE_OK;
+}
+
+restride_status rs_json_add(json_t *object, json_t *members)
+{
+    const bool is_added = members != NULL && json_object_update(object, members) == 0;
+    json_decref(members);
+    return is_added ? RESTRIDE_OK : rs_fail_memory("a reply");
+}
+
+restride_status rs_json_explain(json_t *object, const char *reason, const char *file, size_t line)
+{
+    return rs_json_add(object, json_pack("{s:o, s:o, s:I}", "reason", rs_json_string(reason),
+                                         "file", rs_json_string(file), "line", (json_int_t)line));
+}
+
+bool rs_json_key_names(const char *key, const char *kernel, const char *argument)
+{
+    const size_t length = strlen(kernel);
+    return strcmp(key, argument) == 0 || (strncmp(key, kernel, length) == 0 && key[length] == '.' &&
+                                          strcmp(key + length + 1, argument) == 0);
 }
 
 json_t *rs_json_take(rs_text *text)

@@ -15,6 +15,17 @@ char *rs_json_text(const json_t *value);
  * but ASCII is replaced. NULL when memory is short or `text` is NULL. */
 json_t *rs_json_string(const char *text);
 
+/* Puts a member into an object, or all members of another one, and takes the reference over. NULL:
+ * memory was short. */
+restride_status rs_json_put(json_t *object, const char *key, json_t *value);
+restride_status rs_json_add(json_t *object, json_t *members);
+
+/* Adds why something stays as it is, as members `reason`, `file` and `line`. */
+restride_status rs_json_explain(json_t *object, const char *reason, const char *file, size_t line);
+
+/* Whether a key is "ARGUMENT" or "KERNEL.ARGUMENT". */
+bool rs_json_key_names(const char *key, const char *kernel, const char *argument);
+
 /* What was written to a text, which is freed; "" where memory was short. */
 json_t *rs_json_take(rs_text *text);
 

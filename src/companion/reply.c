@@ -23,24 +23,12 @@ typedef struct {
     restride_status status;
 } replying;
 
-static restride_status put(json_t *object, const char *key, json_t *value)
-{
-    return value == NULL || json_object_set_new(object, key, value) != 0
-               ? rs_fail_memory("the rewriter's reply")
-               : RESTRIDE_OK;
-}
-
 static restride_status put_place(const replying *at, json_t *object, rs_syntax_range range,
                                  const char *what)
 {
     const char *file =
         range.file < at->tree->file_count ? at->tree->files[range.file].path : at->request->path;
-    restride_status status = put(object, "reason", rs_json_string(what));
-    if (status == RESTRIDE_OK)
-        status = put(object, "file", rs_json_string(file));
-    return status == RESTRIDE_OK
-               ? put(object, "line", json_integer((json_int_t)rs_syntax_line(at->tree, range)))
-               : status;
+    return rs_json_explain(object, what, file, rs_syntax_line(at->tree, range));
 }
 
 /* --- layouts --- */
@@ -80,14 +68,16 @@ static bool is_argument(const rs_companion *companion, const char *name)
             const rs_syntax_declaration *kernel = companion->kernels[i].kernel;
             if ((companion->kernels[i].found >> k & 1) == 0)
                 continue;
-            const char *argument = kernel->parameters[k]->name;
-            const size_t length = strlen(kernel->name);
-            if (strcmp(name, argument) == 0 ||
-                (strncmp(name, kernel->name, length) == 0 && name[length] == '.' &&
-                 strcmp(name + length + 1, argument) == 0))
+            if (rs_json_key_names(name, kernel->name, kernel->parameters[k]->name))
                 return true;
         }
     return false;
+}
+
+static restride_status refuse_request(json_t *reply, const char *sentence)
+{
+    return rs_json_add(
+        reply, json_pack("{s:o, s:b}", "error", rs_json_string(sentence), "bad_request", 1));
 }
 
 /* A configuration may serve several programs; what a command names must be here. */
@@ -107,12 +97,9 @@ static restride_status check_names(const replying *at)
         if (!is_argument(&at->companion, name))
             json_array_append_new(unused, json_string(name));
     }
-    restride_status status = put(at->reply, "unused", unused);
-    if (status == RESTRIDE_OK && text.size > 0) {
-        status = put(at->reply, "error", rs_json_string(text.data));
-        if (status == RESTRIDE_OK)
-            status = put(at->reply, "bad_request", json_true());
-    }
+    restride_status status = rs_json_put(at->reply, "unused", unused);
+    if (status == RESTRIDE_OK && text.size > 0)
+        status = refuse_request(at->reply, text.data);
     rs_text_free(&text);
     return status;
 }
@@ -210,11 +197,9 @@ static restride_status add_argument(const replying *at, const rs_companion_kerne
         return put_place(at, entry, reason->what == NULL ? argument->range : reason->range,
                          reason->what == NULL ? "no other layout is wanted" : reason->what);
     }
-    restride_status status = put(entry, "tile", json_integer((json_int_t)at->layout.tile));
-    return status == RESTRIDE_OK
-               ? put(entry, "extent_argument",
-                     json_integer((json_int_t)kernel->kernel->parameter_count + (json_int_t)extent))
-               : status;
+    return rs_json_add(
+        entry, json_pack("{s:I, s:I}", "tile", (json_int_t)at->layout.tile, "extent_argument",
+                         (json_int_t)kernel->kernel->parameter_count + (json_int_t)extent));
 }
 
 static restride_status add_kernel(const replying *at, const rs_companion_kernel *kernel,
@@ -229,7 +214,7 @@ static restride_status add_kernel(const replying *at, const rs_companion_kernel 
     if (kernel->reason != NULL)
         status = put_place(at, entry, kernel->kernel->name_range, kernel->reason);
     if (kernel->transformed != 0)
-        status = put(entry, "second", json_sprintf("%s__asta", kernel->kernel->name));
+        status = rs_json_put(entry, "second", json_sprintf("%s__asta", kernel->kernel->name));
     for (size_t i = 0; i < 64 && status == RESTRIDE_OK; i++) {
         if ((kernel->found >> i & 1) != 0)
             status = add_argument(at, kernel, i, arguments, extent);
@@ -245,13 +230,13 @@ static restride_status describe_forms(replying *at)
     restride_status status =
         rs_forms_describe(&forms, at->request->judge, at->tree, companion, &at->layout);
     if (status == RESTRIDE_OK && forms != NULL)
-        status = put(at->reply, "forms", forms);
+        status = rs_json_put(at->reply, "forms", forms);
     for (size_t i = 0; i < companion->instances.count; i++)
         for (size_t k = 0; k < RS_COMPANION_FORMS; k++)
             json_array_append_new(names, json_string(companion->instances.at[i].names[k]));
     if (status == RESTRIDE_OK && companion->uses.size > 0)
-        status = put(at->reply, "uses", rs_json_string(companion->uses.data));
-    return status == RESTRIDE_OK ? put(at->reply, "names", names) : status;
+        status = rs_json_put(at->reply, "uses", rs_json_string(companion->uses.data));
+    return status == RESTRIDE_OK ? rs_json_put(at->reply, "names", names) : status;
 }
 
 static restride_status describe_header(const replying *at)
@@ -260,7 +245,7 @@ static restride_status describe_header(const replying *at)
     restride_status status = rs_companion_header_write(&header, at->tree, &at->companion,
                                                        at->request->path, &at->layout);
     if (status == RESTRIDE_OK)
-        status = put(at->reply, "header", rs_json_string(header.data));
+        status = rs_json_put(at->reply, "header", rs_json_string(header.data));
     rs_text_free(&header);
     return status;
 }
@@ -271,14 +256,15 @@ static restride_status describe(replying *at)
     if (status != RESTRIDE_OK || json_object_get(at->reply, "error") != NULL)
         return status;
     json_t *kernels = json_array();
-    status = put(at->reply, "kernels", kernels);
+    status = rs_json_put(at->reply, "kernels", kernels);
     for (size_t i = 0; i < at->companion.kernel_count && status == RESTRIDE_OK; i++)
         status = add_kernel(at, &at->companion.kernels[i], kernels);
     if (status == RESTRIDE_OK && at->companion.text.size > 0) {
         json_t *text = json_stringn(at->companion.text.data, at->companion.text.size);
         if (text == NULL)
-            return put(at->reply, "error", rs_json_string("The source is not a text in UTF-8."));
-        status = put(at->reply, "source", text);
+            return rs_json_put(at->reply, "error",
+                               rs_json_string("The source is not a text in UTF-8."));
+        status = rs_json_put(at->reply, "source", text);
         if (status == RESTRIDE_OK)
             status = describe_forms(at);
         if (status == RESTRIDE_OK && at->request->has_header)
@@ -294,14 +280,10 @@ static restride_status refuse_source(const replying *at)
         const rs_syntax_problem *one = &at->tree->problems[i];
         if (!one->is_error)
             continue;
-        restride_status status = put(at->reply, "reason", rs_json_string(one->message));
-        if (status == RESTRIDE_OK)
-            status = put(at->reply, "file",
-                         rs_json_string(one->path == NULL ? at->request->path : one->path));
-        return status == RESTRIDE_OK ? put(at->reply, "line", json_integer((json_int_t)one->line))
-                                     : status;
+        return rs_json_explain(at->reply, one->message,
+                               one->path == NULL ? at->request->path : one->path, one->line);
     }
-    return put(at->reply, "reason", rs_json_string("clang found an error"));
+    return rs_json_put(at->reply, "reason", rs_json_string("clang found an error"));
 }
 
 static restride_status answer(replying *at)
@@ -337,15 +319,8 @@ restride_status rs_companion_reply(const rs_companion_request *request, json_t *
     *reply = NULL;
     if (at.reply == NULL)
         return rs_fail_memory("the rewriter's reply");
-    restride_status status = RESTRIDE_OK;
     choose_layout(&at, &problem);
-    if (problem != NULL) {
-        status = put(at.reply, "error", rs_json_string(problem));
-        if (status == RESTRIDE_OK)
-            status = put(at.reply, "bad_request", json_true());
-    } else {
-        status = answer(&at);
-    }
+    restride_status status = problem != NULL ? refuse_request(at.reply, problem) : answer(&at);
     rs_companion_free(&at.companion);
     rs_syntax_free(at.tree);
     if (status == RESTRIDE_OK)

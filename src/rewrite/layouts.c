@@ -1,6 +1,7 @@
 /* Which layout each argument is to have: by the request, its configuration and the comments. */
 #include "rewrite/rewriting.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "layout/layout.h"
 #include "rewrite/reply.h"
@@ -82,11 +83,7 @@ static bool is_argument(const rs_model *model, const char *name)
         const rs_pointer_parameter *argument = &model->arguments[i];
         if (rs_argument_kernel(model, argument) == NULL)
             continue;
-        const char *kernel = rs_argument_kernel(model, argument)->name;
-        size_t length = strlen(kernel);
-        if (strcmp(name, argument->name) == 0 ||
-            (strncmp(name, kernel, length) == 0 && name[length] == '.' &&
-             strcmp(name + length + 1, argument->name) == 0))
+        if (rs_json_key_names(name, rs_argument_kernel(model, argument)->name, argument->name))
             return true;
     }
     return false;
@@ -125,7 +122,7 @@ static restride_status list_unused(rs_rewriting *r)
                 json_array_append_new(unused, json_string(name));
         }
     if (json_array_size(unused) > 0)
-        return rs_reply_put(r->reply, "unused", unused);
+        return rs_json_put(r->reply, "unused", unused);
     json_decref(unused);
     return RESTRIDE_OK;
 }

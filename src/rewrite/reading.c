@@ -1,6 +1,7 @@
 /* From the request's source to its syntax tree, and what stops a source on the way. */
 #include "rewrite/rewriting.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include "rewrite/cpp_differences.h"
 #include "rewrite/includes.h"
@@ -84,8 +85,8 @@ static restride_status ask_for_macros(rs_rewriting *r, bool *stopped)
         json_decref(values);
         return RESTRIDE_OK;
     }
-    restride_status status = rs_reply_put(r->reply, "unknown_macros", unknown);
-    restride_status other = rs_reply_put(r->reply, "unknown_values", values);
+    restride_status status = rs_json_put(r->reply, "unknown_macros", unknown);
+    restride_status other = rs_json_put(r->reply, "unknown_values", values);
     return status == RESTRIDE_OK ? other : status;
 }
 
@@ -197,7 +198,7 @@ static restride_status put_includes(rs_rewriting *r)
 {
     json_t *includes;
     restride_status status = rs_includes_describe(&r->flat, &r->options, &includes);
-    return includes == NULL ? status : rs_reply_put(r->reply, "includes", includes);
+    return includes == NULL ? status : rs_json_put(r->reply, "includes", includes);
 }
 
 /* Whether a macro without a known value has a name that is not seen to be a device's. */

@@ -409,19 +409,6 @@ static restride_status edit_parameters(reordering *r)
 
 /* ---- the reply ---- */
 
-static restride_status put_objection(const reordering *r, json_t *entry, const objection *o)
-{
-    const char *file;
-    size_t line;
-    rs_flat_locate(r->model->flat, o->offset, &file, &line);
-    restride_status status = rs_reply_put(entry, "reason", rs_json_string(o->text));
-    if (status == RESTRIDE_OK)
-        status = rs_reply_put(entry, "file", rs_json_string(file));
-    if (status == RESTRIDE_OK)
-        status = rs_reply_put(entry, "line", json_integer((json_int_t)line));
-    return status;
-}
-
 static restride_status describe(const reordering *r, bool changed, json_t *kernels)
 {
     json_t *list = json_array();
@@ -438,25 +425,25 @@ static restride_status describe(const reordering *r, bool changed, json_t *kerne
         if (one == NULL || json_array_append_new(list, one) != 0)
             return rs_fail_memory("the rewriter's reply");
         if (kept) {
-            status = put_objection(r, one, &ref->kept);
+            status = rs_reply_explain_at(one, ref->kept.text, r->model->flat, ref->kept.offset);
             continue;
         }
-        status = rs_reply_put(one, "slots_argument", json_integer(next));
-        if (status == RESTRIDE_OK)
-            status = rs_reply_put(one, "index_argument", json_integer(next + 1));
+        status = rs_json_add(
+            one, json_pack("{s:i, s:i}", "slots_argument", next, "index_argument", next + 1));
         next += 2;
     }
     if (status != RESTRIDE_OK || !changed)
         return status;
     bool moves = r->stays.text == NULL;
-    status = rs_reply_put(entry, "order_argument", json_integer(moves ? next : -1));
-    if (status == RESTRIDE_OK)
-        status = rs_reply_put(entry, "threads_argument", json_integer(moves ? next + 1 : -1));
+    status = rs_json_add(entry, json_pack("{s:i, s:i}", "order_argument", moves ? next : -1,
+                                          "threads_argument", moves ? next + 1 : -1));
     if (status != RESTRIDE_OK || moves)
         return status;
     json_t *stays = json_object();
-    status = rs_reply_put(entry, "threads_stay", stays);
-    return status == RESTRIDE_OK ? put_objection(r, stays, &r->stays) : status;
+    status = rs_json_put(entry, "threads_stay", stays);
+    return status == RESTRIDE_OK
+               ? rs_reply_explain_at(stays, r->stays.text, r->model->flat, r->stays.offset)
+               : status;
 }
 
 /* ---- kernels ---- */

@@ -5,11 +5,13 @@
 #include "rewrite/pattern.h"
 #include "source/query.h"
 
-restride_status rs_reply_put(json_t *object, const char *key, json_t *value)
+restride_status rs_reply_explain_at(json_t *object, const char *reason, const rs_flat *flat,
+                                    size_t offset)
 {
-    if (value == NULL || json_object_set_new(object, key, value) != 0)
-        return rs_fail_memory("the rewriter's reply");
-    return RESTRIDE_OK;
+    const char *file;
+    size_t line;
+    rs_flat_locate(flat, offset, &file, &line);
+    return rs_json_explain(object, reason, file, line);
 }
 
 static json_t *describe_record(const rs_structure *s)
@@ -34,9 +36,9 @@ static restride_status describe_access(const rs_lane_strides *steps,
     if (status != RESTRIDE_OK)
         return status;
     json_t *accesses = json_object();
-    for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT && status == RESTRIDE_OK; p++)
-        status =
-            rs_reply_put(accesses, rs_pattern_name(p), json_integer((json_int_t)usage.accesses[p]));
+    for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT; p++)
+        json_object_set_new(accesses, rs_pattern_name(p),
+                            json_integer((json_int_t)usage.accesses[p]));
     const rs_structure *s = &steps->model->structures[argument->structure];
     json_t *access = json_pack(
         "{s:I, s:I, s:I, s:b, s:b, s:s, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
@@ -44,7 +46,7 @@ static restride_status describe_access(const rs_lane_strides *steps,
         "reads", usage.is_read, "writes", usage.is_written, "members", usage.members, "pattern",
         rs_pattern_name(rs_usage_pattern(&usage)), "accesses", accesses);
     rs_usage_free(&usage);
-    return status == RESTRIDE_OK ? rs_reply_put(entry, "access", access) : status;
+    return rs_json_put(entry, "access", access);
 }
 
 /* What the program itself keeps the array in, as far as is known. */
@@ -63,31 +65,19 @@ static restride_status describe_argument(const rs_model *model, const rs_lane_st
         json_pack("{s:I, s:s, s:s, s:s, s:s}", "index", (json_int_t)argument->index, "name",
                   argument->name, "type", argument->type, "status", kept ? "kept" : "transformed",
                   "layout", kept ? own_layout(model, argument) : argument->layout);
-    restride_status status = RESTRIDE_OK;
     if (entry == NULL || json_array_append_new(list, entry) != 0)
         return rs_fail_memory("the rewriter's reply");
-    if (kept) {
-        const char *file;
-        size_t line;
-        rs_flat_locate(model->flat, argument->reason_offset, &file, &line);
-        status = rs_reply_put(entry, "reason", rs_json_string(argument->reason));
-        if (status == RESTRIDE_OK)
-            status = rs_reply_put(entry, "file", rs_json_string(file));
-        if (status == RESTRIDE_OK)
-            status = rs_reply_put(entry, "line", json_integer((json_int_t)line));
-        return status;
-    }
-    status =
-        rs_reply_put(entry, "record", describe_record(&model->structures[argument->structure]));
-    if (status == RESTRIDE_OK)
-        status = rs_reply_put(entry, "tile", json_integer((json_int_t)argument->tile));
+    if (kept)
+        return rs_reply_explain_at(entry, argument->reason, model->flat, argument->reason_offset);
+    restride_status status =
+        rs_json_add(entry, json_pack("{s:o, s:I}", "record",
+                                     describe_record(&model->structures[argument->structure]),
+                                     "tile", (json_int_t)argument->tile));
     if (status == RESTRIDE_OK && argument->extent != NULL)
-        status = rs_reply_put(entry, "source_layout", json_string("f i"));
+        status = rs_json_put(entry, "source_layout", json_string("f i"));
     if (status == RESTRIDE_OK)
-        status = rs_reply_put(entry, "count_argument", json_integer(argument->count_argument));
-    if (status == RESTRIDE_OK)
-        status = describe_access(steps, argument, entry);
-    return status;
+        status = rs_json_put(entry, "count_argument", json_integer(argument->count_argument));
+    return status == RESTRIDE_OK ? describe_access(steps, argument, entry) : status;
 }
 
 /* Where a parameter's value lies, and the type and size of it or of what it points to. */
@@ -112,7 +102,7 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
                                            json_t *entry)
 {
     json_t *parameters = json_array();
-    restride_status status = rs_reply_put(entry, "parameters", parameters);
+    restride_status status = rs_json_put(entry, "parameters", parameters);
     for (int i = 0; i < kernel->parameter_count && status == RESTRIDE_OK; i++) {
         json_t *parameter = describe_parameter(rs_parameter(kernel->declaration, i));
         if (parameter == NULL || json_array_append_new(parameters, parameter) != 0)
@@ -123,8 +113,8 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
         const rs_structure *s =
             argument->structure < 0 ? NULL : &model->structures[argument->structure];
         if (s != NULL && s->failure == NULL)
-            status = rs_reply_put(json_array_get(parameters, argument->index), "record",
-                                  describe_record(s));
+            status = rs_json_put(json_array_get(parameters, argument->index), "record",
+                                 describe_record(s));
     }
     return status;
 }
@@ -143,7 +133,7 @@ static restride_status describe_kernels(const rs_model *model, const rs_lane_str
             return rs_fail_memory("the rewriter's reply");
         status = describe_parameters(model, kernel, entry);
         if (status == RESTRIDE_OK && rs_model_full_instance(model, f) >= 0)
-            status = rs_reply_put(entry, "full_kernel", json_sprintf(RS_FULL_KERNEL, kernel->name));
+            status = rs_json_put(entry, "full_kernel", json_sprintf(RS_FULL_KERNEL, kernel->name));
         for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
             status = describe_argument(model, steps, &model->arguments[kernel->first_argument + i],
                                        arguments);

@@ -1,4 +1,4 @@
-/* The parts of the reply that describe kernels, and how members are put into it. */
+/* The parts of the reply that describe kernels. */
 #ifndef RS_REWRITE_REPLY_H
 #define RS_REWRITE_REPLY_H
 
@@ -6,8 +6,9 @@
 
 #include <jansson.h>
 
-/* Puts a member into an object; the object takes the reference over. */
-restride_status rs_reply_put(json_t *object, const char *key, json_t *value);
+/* Says why something stays as it is, with its place. */
+restride_status rs_reply_explain_at(json_t *object, const char *reason, const rs_flat *flat,
+                                    size_t offset);
 
 /* Adds an entry for each kernel of the source; `transformed`: some argument is. */
 restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels);

@@ -14,28 +14,19 @@
 /* "Nothing could be done": the reply is this sentence, and whether the request itself is wrong. */
 restride_status rs_reply_error(rs_rewriting *r, const char *sentence, bool bad_request)
 {
-    restride_status status = rs_reply_put(r->reply, "error", rs_json_string(sentence));
-    return status == RESTRIDE_OK ? rs_reply_put(r->reply, "bad_request", json_boolean(bad_request))
-                                 : status;
+    return rs_json_add(r->reply, json_pack("{s:o, s:b}", "error", rs_json_string(sentence),
+                                           "bad_request", bad_request));
 }
 
 /* Why the whole source stays as it is. */
 restride_status rs_keep_source(rs_rewriting *r, const char *reason, const char *file, size_t line)
 {
-    restride_status status = rs_reply_put(r->reply, "reason", rs_json_string(reason));
-    if (status == RESTRIDE_OK)
-        status = rs_reply_put(r->reply, "file", rs_json_string(file));
-    if (status == RESTRIDE_OK)
-        status = rs_reply_put(r->reply, "line", json_integer((json_int_t)line));
-    return status;
+    return rs_json_explain(r->reply, reason, file, line);
 }
 
 restride_status rs_keep_flat(rs_rewriting *r, size_t offset, const char *reason)
 {
-    const char *file;
-    size_t line;
-    rs_flat_locate(&r->flat, offset, &file, &line);
-    return rs_keep_source(r, reason, file, line);
+    return rs_reply_explain_at(r->reply, reason, &r->flat, offset);
 }
 
 static bool any_transformed(const rs_model *model)
@@ -63,7 +54,7 @@ static restride_status put_header(rs_rewriting *r)
     rs_text header = RS_TEXT_EMPTY;
     restride_status status = rs_header_write(&r->model, r->file, &header);
     if (status == RESTRIDE_OK)
-        status = rs_reply_put(r->reply, "header", rs_json_string(header.data));
+        status = rs_json_put(r->reply, "header", rs_json_string(header.data));
     rs_text_free(&header);
     return status;
 }
@@ -73,10 +64,8 @@ static restride_status put_source(rs_rewriting *r, const char *source)
     json_t *text = json_string(source);
     if (text == NULL)
         return rs_reply_error(r, "A header is not a text in UTF-8.", false);
-    restride_status status = rs_reply_put(r->reply, "source", text);
-    return status == RESTRIDE_OK
-               ? rs_reply_put(r->reply, "options", rs_json_string(r->options.rest))
-               : status;
+    return rs_json_add(r->reply, json_pack("{s:o, s:o}", "source", text, "options",
+                                           rs_json_string(r->options.rest)));
 }
 
 /* References take the place of layouts: a request is about one or the other. */
@@ -139,7 +128,7 @@ static restride_status run(rs_rewriting *r)
     restride_status status = rs_read_source(r, &stopped);
     json_t *kernels = json_array();
     if (status == RESTRIDE_OK && json_object_get(r->reply, "error") == NULL)
-        status = rs_reply_put(r->reply, "kernels", json_incref(kernels));
+        status = rs_json_put(r->reply, "kernels", json_incref(kernels));
     if (status == RESTRIDE_OK && !stopped && r->tree.unit == NULL) { /* not even parsed */
         stopped = true;
         status = rs_keep_flat(r, r->tree.failure_offset, r->tree.failure);

@@ -2,6 +2,7 @@
  */
 #include "source/options.h"
 #include "base/list.h"
+#include "syntax/arguments.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -16,30 +17,6 @@ static const char *const refused_options[] = {
     "-fpack-struct", "-fshort-enums", "-x",      "-Xpreprocessor", "-Wp,"};
 
 static const char standard_option[] = "-cl-std=";
-
-/* Reads one word from *cursor into `word`, without its quotes, and moves *cursor behind it. */
-static bool next_word(const char **cursor, rs_text *word)
-{
-    const char *c = *cursor;
-    while (isspace((unsigned char)*c))
-        c++;
-    if (*c == '\0')
-        return false;
-    rs_text_add(word, "", 0);
-    char quote = '\0';
-    for (; *c != '\0' && (quote != '\0' || !isspace((unsigned char)*c)); c++) {
-        if (quote == '\0' && (*c == '"' || *c == '\''))
-            quote = *c;
-        else if (quote != '\0' && *c == quote)
-            quote = '\0';
-        else if (*c == '\\' && quote != '\'' && c[1] != '\0')
-            rs_text_add(word, ++c, 1);
-        else
-            rs_text_add(word, c, 1);
-    }
-    *cursor = c;
-    return true;
-}
 
 static bool starts_with(const char *word, const char *prefix)
 {
@@ -125,7 +102,7 @@ restride_status rs_options_parse(rs_options *options, const char *text)
             cursor++;
         const char *raw = cursor;
         rs_text word = RS_TEXT_EMPTY;
-        if (!next_word(&cursor, &word))
+        if (!rs_argument_next(&cursor, "", &word))
             break;
         ok = !word.failed;
         if (ok && word.data[0] == '-' && word.data[1] != '\0' && strchr("DUI", word.data[1])) {
@@ -134,7 +111,7 @@ restride_status rs_options_parse(rs_options *options, const char *text)
                 ok = add_preprocessor(options, letter, word.data + 2);
             } else {
                 rs_text value = RS_TEXT_EMPTY;
-                if (next_word(&cursor, &value))
+                if (rs_argument_next(&cursor, "", &value))
                     ok = !value.failed && add_preprocessor(options, letter, value.data);
                 rs_text_free(&value);
             }

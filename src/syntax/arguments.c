@@ -41,28 +41,34 @@ static bool is_separator(char c, const char *also)
     return isspace((unsigned char)c) || strchr(also, c) != NULL;
 }
 
+bool rs_argument_next(const char **cursor, const char *also, rs_text *word)
+{
+    const char *c = *cursor;
+    while (*c != '\0' && is_separator(*c, also))
+        c++;
+    if (*c == '\0')
+        return false;
+    rs_text_add(word, "", 0);
+    char quote = '\0';
+    for (; *c != '\0' && (quote != '\0' || !is_separator(*c, also)); c++) {
+        if (quote == '\0' && (*c == '"' || *c == '\''))
+            quote = *c;
+        else if (quote != '\0' && *c == quote)
+            quote = '\0';
+        else if (*c == '\\' && quote != '\'' && c[1] != '\0')
+            rs_text_add(word, ++c, 1);
+        else
+            rs_text_add(word, c, 1);
+    }
+    *cursor = c;
+    return true;
+}
+
 void rs_arguments_split(rs_arguments *list, const char *text, const char *also)
 {
-    for (const char *c = text; *c != '\0' && !list->failed;) {
-        if (is_separator(*c, also)) {
-            c++;
-            continue;
-        }
-        rs_text word = RS_TEXT_EMPTY;
-        rs_text_add(&word, "", 0);
-        char quote = '\0';
-        for (; *c != '\0' && (quote != '\0' || !is_separator(*c, also)); c++) {
-            if (quote == '\0' && (*c == '"' || *c == '\''))
-                quote = *c;
-            else if (quote != '\0' && *c == quote)
-                quote = '\0';
-            else if (*c == '\\' && quote != '\'' && c[1] != '\0')
-                rs_text_add(&word, ++c, 1);
-            else
-                rs_text_add(&word, c, 1);
-        }
+    rs_text word = RS_TEXT_EMPTY;
+    while (!list->failed && rs_argument_next(&text, also, &word))
         keep(list, rs_text_take(&word));
-    }
 }
 
 void rs_arguments_free(rs_arguments *list)
