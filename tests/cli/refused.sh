@@ -23,6 +23,7 @@ printf 'struct P { float x, y; };\ncudaStream_t stream;\nint main() { cudaMalloc
 printf '\nstruct P { float x y; };\n' >broken.cu
 printf 'struct P { float x[2]; };\n__kernel void f(__global struct P *a) { a[N].x[0] = 1; }\n' >macro.cl
 printf '__kernel void f(__global float *a) { a[0] = ; }\n' >flat.cl
+printf '__kernel void f(__global WORD *a) { a[0] = 1; }\n' >type.cl
 printf 'kept\n' >kept.html
 touch --date='2001-01-01' -- *
 ls -l --time-style=full-iso >"$work/before"
@@ -79,6 +80,7 @@ if [ -n "$rewrites" ]; then
     refuses 2 'No kernel has an argument a that' rewrite host.cu --layout 'a: f i'
     refuses 1 'broken.cu:2: ' rewrite broken.cu
     refuses 1 "undeclared identifier 'N'.*-- -DN=8" rewrite macro.cl
+    refuses 1 "unknown type name 'WORD'.*-- -DN=8" rewrite type.cl
     refuses 1 'flat.cl:1: expected expression' rewrite flat.cl -o new.cl # though it declares no structure
     expect 1 "$restride" rewrite flat.cl --json
     says out '"reason": "expected expression"'

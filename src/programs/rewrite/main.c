@@ -343,7 +343,8 @@ static const char *advice_for(const char *file, const char *reason)
 {
     if (is_cuda(file))
         return "";
-    if (strstr(reason, "undeclared identifier") != NULL)
+    if (strstr(reason, "undeclared identifier") != NULL ||
+        strstr(reason, "unknown type name") != NULL)
         return " (what the program's build options define goes behind --, as in -- -DN=8)";
     return "";
 }
