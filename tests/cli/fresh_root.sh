@@ -11,12 +11,15 @@ fi
 work=$(mktemp -d)
 root=$work/root
 leave() {
-    umount "$root/proc" 2>/dev/null || true
+    umount "$root/proc" "$root/sys" 2>/dev/null || true
     rm -rf --one-file-system "$work"
 }
 trap leave EXIT
 debootstrap --variant=minbase bookworm "$root" >"$work/log" 2>&1 || { tail -n 3 "$work/log" && echo "skipped: no Debian can be had" && exit 77; }
-mount -t proc proc "$root/proc" || { echo "skipped: /proc cannot be mounted"; exit 77; }
+if ! mount -t proc proc "$root/proc" || ! mount -t sysfs -o ro sys "$root/sys"; then
+    echo "skipped: /proc and /sys cannot be mounted"
+    exit 77
+fi
 cp /etc/resolv.conf "$root/etc"
 # What stands between this machine and PyPI may have certificates of its own.
 certificates=/etc/ssl/certs/ca-certificates.crt

@@ -24,4 +24,5 @@ printf '__kernel void f(__global float *a) { a[0] = 1; }\n' >k.cl
 "$work/venv/bin/pip" uninstall --quiet --yes libclang
 ! "$work/venv/bin/restride" rewrite k.cl 2>said
 diff said - <<<"restride rewrite: What reads kernels needs libclang, which is not installed here: pip install libclang."
-"$work/venv/bin/restride" doctor | grep -A 1 "missing *kernel rewriter" | grep -q -- "-> pip install libclang"
+! "$work/venv/bin/restride" doctor >said
+grep -q -- "-> pip install libclang" said
