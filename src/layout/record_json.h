@@ -1,5 +1,6 @@
 /* A record as JSON, the form in which it travels from the rewriter to the layer and into reports:
- * {size, alignment, leaves: [{name, offset, size}]}. */
+ * {size, alignment, leaves: [{name, offset, size}]}. A leaf that wants less than its size would has
+ * its `alignment`. */
 #ifndef RS_LAYOUT_RECORD_JSON_H
 #define RS_LAYOUT_RECORD_JSON_H
 

@@ -31,6 +31,14 @@ void launch(P *p, int *n)
 """
 
 
+COMPLEX = """
+struct C { float re, im; };
+struct M { C e[3][3]; };
+__device__ void mul(C *to, const C *a) { to->re = a->re * a->re; to->im = a->im; }
+__global__ void square(M *m, C *o) { const int i = threadIdx.x; for (int k = 0; k < 3; k++) mul(&o[i], &m[i].e[k][k]); }
+"""
+
+
 # Kernels with a second form: how each reaches memory, or "" for one that does by its parameters alone.
 REACH = {
     "": ["int n) { p[i].x += n;", "float *o, const int *k) { o[i] = p[k[i]].x; atomicAdd(o, sqrtf(p[i].y));", "Box b) { p[i].x += b.values[i];",
@@ -203,6 +211,9 @@ def main(rewriter):
     check(wrong, "gain: %s" % scale, 2 < scale["gain"] < 5 and "spread over many lines" in scale["why"])
     record = kernels["pairs"]["arguments"][0]["record"]
     check(wrong, "record: %s" % record, record == {"size": 16, "alignment": 8, "leaves": [{"name": "c", "offset": 0, "size": 1}, {"name": "d", "offset": 8, "size": 8}]})
+    complex_record = ask(rewriter, COMPLEX)["forms"]["kernels"][0]["arguments"][0]["record"]
+    check(wrong, "members of two words: %s" % complex_record, complex_record["alignment"] == 4 and
+          [(leaf["offset"], leaf["size"], leaf.get("alignment")) for leaf in complex_record["leaves"]] == [(8 * k, 8, 4) for k in range(9)])
     kept = kernels["pairs"]["arguments"][1]
     check(wrong, "kept: %s" % kept, kept["status"] == "kept" and kept["line"] == 14 and kept["index"] == 2)
     # Where one argument gains, those that would lose stay; where none gains, all are there for --policy asta.

@@ -71,6 +71,27 @@ static void reads_all_members(void **state)
     rs_forms_free(&forms);
 }
 
+/* Members that are structures of two floats: all of a member is at one place. */
+static void reads_members_of_two_words(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"version\": 1, \"kernels\": [{\"symbol\": \"k\", \"name\": \"k\", \"parameters\": 1, "
+        "\"second\": {\"full\": \"a\", \"ragged\": \"b\", \"full_large\": \"c\", \"ragged_large\": "
+        "\"d\"}, \"arguments\": [{\"index\": 0, \"name\": \"p\", \"type\": \"M *\", \"status\": "
+        "\"transformed\", \"layout\": \"i/32 f i%32\", \"tile\": 32, \"extent\": 1, \"record\": "
+        "{\"size\": 16, \"alignment\": 4, \"leaves\": [{\"name\": \"e[0]\", \"offset\": 0, "
+        "\"size\": "
+        "8, \"alignment\": 4}, {\"name\": \"e[1]\", \"offset\": 8, \"size\": 8, \"alignment\": "
+        "4}]}}], \"why\": \"\"}]}";
+    rs_forms forms = {0};
+    assert_int_equal(rs_forms_parse(&forms, text, strlen(text)), RESTRIDE_OK);
+    const rs_record *record = &forms.kernels[0].arguments[0].record;
+    assert_int_equal(record->leaf_count, 2);
+    assert_int_equal(record->leaves[1].size, 8);
+    rs_forms_free(&forms);
+}
+
 /* Kernels without second forms are found by their very names, and not without a witness. */
 static void reads_others(void **state)
 {
@@ -244,10 +265,11 @@ static void reads_damaged_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_all_members),    cmocka_unit_test(reads_others),
-        cmocka_unit_test(reads_damaged_ones),   cmocka_unit_test(finds_no_ambiguous_kernel),
-        cmocka_unit_test(knows_names),          cmocka_unit_test(finds_what_is_loaded),
-        cmocka_unit_test(finds_what_is_linked), cmocka_unit_test(reads_damaged_files),
+        cmocka_unit_test(reads_all_members),          cmocka_unit_test(reads_others),
+        cmocka_unit_test(reads_members_of_two_words), cmocka_unit_test(reads_damaged_ones),
+        cmocka_unit_test(finds_no_ambiguous_kernel),  cmocka_unit_test(knows_names),
+        cmocka_unit_test(finds_what_is_loaded),       cmocka_unit_test(finds_what_is_linked),
+        cmocka_unit_test(reads_damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * notes are in memory, so no file is read. Nothing that a file says is trusted: every size is
  * checked against that of the file or of the segment.
  */
+#include "base/log.h"
 #include "base/text.h"
 #include "layer/cuda/forms.h"
 
@@ -29,6 +30,9 @@ restride_status rs_forms_read_notes(rs_forms *forms, const void *memory, size_t 
         if (head.n_namesz == sizeof RS_FORMS_OWNER && head.n_type == RS_FORMS_NOTE &&
             memcmp(at + sizeof head, RS_FORMS_OWNER, sizeof RS_FORMS_OWNER) == 0)
             status = rs_forms_parse(forms, at + content, head.n_descsz);
+        if (status == RESTRIDE_SYNTAX || status == RESTRIDE_INVALID_ARGUMENT)
+            rs_log(RS_LOG_WARNING, "A description of kernels is left out: %s",
+                   restride_last_error());
         const size_t whole = round_up(content + (size_t)head.n_descsz, align);
         at += whole < size ? whole : size;
         size -= whole < size ? whole : size;

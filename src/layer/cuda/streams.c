@@ -385,7 +385,7 @@ rs_word rs_follow_wait(const rs_entry *entry, rs_word *w)
 {
     rs_layer *layer = rs_the_layer();
     const rs_word result = rs_entry_call(entry, w);
-    if (!rs_cuda.is_wanted || rs_cuda_is_frozen())
+    if (rs_cuda_is_frozen() || !(rs_cuda.is_wanted || rs_report_times(layer)))
         return result;
     if ((rs_cuda_result)result != RS_CUDA_SUCCESS)
         rs_layer_look_for_failures(layer);
