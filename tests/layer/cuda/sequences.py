@@ -84,8 +84,10 @@ DECISIONS = (
     "a trial would cost too much of the time that it has taken so far",
     "its conversions are being built",
 )
-# Needs a time that is late while the program goes on, which few of a thousand programs meet: a short run does without.
-BY_CHANCE = ("the times of its trial are not known yet",) if count < 10000 else ()
+# Needs a time that is late while the program goes on, or conversions that are long beside the time so far: on a busy machine the
+# few programs of a short run may meet neither.
+BY_CHANCE = ("the times of its trial are not known yet", "the conversions so far have not paid for themselves") if count < 10000 else ()
+
 
 
 def check_decisions():
