@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # usage: tools/gpu_distributed.sh [--gib N] [--cases N] [--packed FOLDER] [--emulated FOLDER] | --pack FOLDER
 # Redistributions of CUDA memory on this machine's GPUs, one or more: compares random redistributions with the definition, and
-# measures a matrix by blocks of rows that becomes one by blocks of columns: a square one, whose devices exchange mirror blocks,
-# and one that is not. With two GPUs it says how much longer that took than the local passes and NCCL's all-to-all, and how
-# restride-lab scale computes with the rates of this machine. Needs Open MPI and nvcc, for NVRTC beside it; NCCL where there
-# are two GPUs; CMake, pkg-config and jansson without --packed. The table comes last; 0: everything held.
+# arrays of CuPy and PyTorch where these and mpi4py are. Measures a matrix by blocks of rows that becomes one by blocks of
+# columns: a square one, whose devices exchange mirror blocks, and one that is not. With two GPUs it says how much longer that
+# took than the local passes and NCCL's all-to-all, and how restride-lab scale computes with the rates of this machine. Needs
+# Open MPI and nvcc, for NVRTC beside it; NCCL where there are two GPUs; CMake, pkg-config and jansson without --packed. The
+# table comes last; 0: everything held.
 #   --gib N            a matrix of N GiB on each GPU (32, or 45 % of what is free)
 #   --cases N          random redistributions of each kind (80)
 #   --packed FOLDER    takes the library and jansson from there (.packed, where that is) and builds none
-#   --pack FOLDER      makes such a folder from build/, on a machine of the same kind
+#   --pack FOLDER      makes such a folder from build/, on a machine of the same kind; with mpi4py for Python 3.12
 #   --emulated FOLDER  tries the script out with the driver that the tests emulate, and small matrices
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -23,10 +24,12 @@ while [ $# -gt 0 ]; do
         cp -L build/src/librestride.so "$2/librestride.so.0" && ln -sf librestride.so.0 "$2/librestride.so"
         find /usr/include -name 'jansson*.h' -exec cp -L {} "$2" \;
         cp -L "$(ldconfig -p | sed -n 's/.*libjansson.so.4.* => //p' | head -1)" "$2"
+        python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 mpi4py --dest "$2" &&
+            python3 -m zipfile -e "$2"/mpi4py-*.whl "$2/python" && rm "$2"/mpi4py-*.whl
         exit
         ;;
     --emulated) emulated=$(realpath "$2") && shift ;;
-    *) sed -n '2,12s/^# //p' "$0" >&2 && exit 2 ;;
+    *) sed -n '2,13s/^# //p' "$0" >&2 && exit 2 ;;
     esac
     shift
 done
@@ -87,8 +90,25 @@ check() { # WAY PROCESSES
 }
 check staged 6
 check peer 6
+check kept 6
 [ -n "$emulated" ] || check nccl 1
-[ "$gpus" -lt 2 ] || { check peer 2 && check nccl 2; }
+[ "$gpus" -lt 2 ] || { check peer 2 && check kept 2 && check nccl 2; }
+
+# ---- from Python ----
+step "arrays of Python's libraries"
+export PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
+libraries_of_python=(cupy torch)
+if [ -n "$emulated" ]; then libraries_of_python=(emulated); else PYTHONPATH+=:$library/python; fi
+for kind in "${libraries_of_python[@]}"; do
+    if ! python3 -c "import mpi4py.MPI" 2>/dev/null || { [ -z "$emulated" ] && ! python3 -c "import $kind" 2>/dev/null; }; then
+        echo "$kind or mpi4py is missing: NOT RUN" | tee -a "$table"
+        continue
+    fi
+    for count in 3 2; do
+        over "$count" python3 tests/distributed/mpi_python_device.py "$kind" | tail -5 | tee -a "$table"
+        [ "${PIPESTATUS[0]}" -eq 0 ] || { failed=1 && echo "$kind with $count processes FAILED" | tee -a "$table"; }
+    done
+done
 
 # ---- speed ----
 # measure PROCESSES MEBIBYTES-A-PROCESS REPEATS WAY... : a matrix, its sides a multiple of 256; WIDE times as wide as high.
@@ -102,15 +122,15 @@ most=$((gib * 1024))
 if [ "$gpus" -ge 2 ]; then # a second array must fit for NCCL's exchange
     step "speed, two GPUs"
     [ $most -le $((megabytes * 45 / 100)) ] || most=$((megabytes * 45 / 100))
-    measure 2 2048 5 peer nccl staged parts
-    WIDE=2 measure 2 4096 5 peer nccl parts
-    measure 2 $most 5 peer nccl parts
-    [ "$gpus" -lt 4 ] || measure 4 $((most / 2)) 5 peer nccl parts
+    measure 2 2048 5 kept peer nccl staged parts
+    WIDE=2 measure 2 4096 5 kept peer nccl parts
+    measure 2 $most 5 kept peer nccl parts
+    [ "$gpus" -lt 4 ] || measure 4 $((most / 2)) 5 kept peer nccl parts
 else
     step "speed, one GPU"
     [ $((2 * most)) -le $((megabytes * 80 / 100)) ] || most=$((megabytes * 40 / 100))
-    measure 2 $((megabytes < 4096 ? 1 : 1024)) $((megabytes < 4096 ? 1 : 5)) peer staged parts
-    [ -n "$emulated" ] || measure 2 $most 5 peer parts
+    measure 2 $((megabytes < 4096 ? 1 : 1024)) $((megabytes < 4096 ? 1 : 5)) kept peer staged parts
+    [ -n "$emulated" ] || measure 2 $most 5 kept peer parts
     [ -n "$emulated" ] || measure 1 $most 3 nccl
 fi
 step table

@@ -30,11 +30,11 @@ static const char usage[] =
     "  --processes LIST   (default: powers of two from 8 to 16384)\n"
     "  --node N           processes of a node (default: 8)\n"
     "  --chunk BYTES      of a message at most (default: 16M)\n"
-    "  --link N           GB/s of a process inside a node (default: 393)\n"
+    "  --link N           GB/s of a process inside a node (default: 340)\n"
     "  --network N        GB/s of a process between nodes (default: 45, of 400 Gb/s)\n"
-    "  --latency N        microseconds of a message inside a node (default: 12)\n"
+    "  --latency N        microseconds of a message inside a node (default: 7)\n"
     "  --far-latency N    the same between nodes (default: 20)\n"
-    "  --copy N           GB/s of a copy on a device, read and written (default: 3900)\n"
+    "  --copy N           GB/s of a copy on a device, read and written (default: 3984)\n"
     "  --svg FILE         draws efficiency against processes\n"
     "  --json             prints JSON\n"
     "\n"
@@ -241,11 +241,11 @@ int rs_lab_scale(int argc, char **argv)
     scale_options o = {.bytes = {2, {(size_t)32 << 30, (size_t)1 << 30}},
                        .node = 8,
                        .chunk = 16 << 20,
-                       .link = 393,
+                       .link = 340,
                        .network = 45,
-                       .latency = 12,
+                       .latency = 7,
                        .far_latency = 20,
-                       .copy = 3900};
+                       .copy = 3984};
     for (size_t p = 8; p <= 16384; p *= 2)
         o.processes.values[o.processes.count++] = p;
     const int exit_status = rs_cli_read_only_options("scale", argc, argv, table, &o);
