@@ -86,9 +86,10 @@ def main():
             print(f"Process {first + job} ended with status {process.returncode}:\n{errors}")
     for name, count in sorted(total.items()):
         print(f"{name:44} {count:9,d}")
+    verdict = f"{failed} processes failed" if failed else "all held" if total else "there was no time for one"
     print(
         f"{sum(total.values()):,d} cases of {len(total)} properties, between guards, in {jobs} processes and "
-        f"{time.time() - started:.0f} s: {f'{failed} processes failed' if failed else 'all held'}"
+        f"{time.time() - started:.0f} s: {verdict}"
     )
     return failed > 0 or not total
 
