@@ -142,6 +142,9 @@ void rs_cuda_freeze(const char *why) RS_UNLOCKED;
 /* A launch came after that: the report says so once. */
 void rs_cuda_note_frozen(void) RS_LOCKED;
 
+/* The times of launches that are over: events tell none after their context has ended. */
+void rs_cuda_collect_times(void) RS_UNLOCKED;
+
 static inline bool rs_cuda_is_frozen(void)
 {
     if (atomic_load_explicit(&rs_cuda.must_freeze, memory_order_relaxed) != NULL)

@@ -319,6 +319,7 @@ rs_word rs_follow_unload(const rs_entry *entry, rs_word *w)
 {
     rs_layer *layer = rs_the_layer();
     rs_cuda_kernel_record *kernel;
+    rs_cuda_collect_times();
     rs_layer_lock(layer);
     for (size_t at = 0; (kernel = rs_map_next(&layer->kernels, &at)) != NULL;)
         free_kernel(kernel);

@@ -373,8 +373,18 @@ rs_word rs_follow_destroy_stream(const rs_entry *entry, rs_word *w)
     return rs_entry_call(entry, w);
 }
 
+void rs_cuda_collect_times(void)
+{
+    rs_layer *layer = rs_the_layer();
+    rs_layer_lock(layer);
+    if (rs_timing_wanted(layer))
+        rs_timing_collect(layer);
+    rs_layer_unlock(layer);
+}
+
 rs_word rs_follow_end_context(const rs_entry *entry, rs_word *w)
 {
+    rs_cuda_collect_times();
     if (!rs_cuda_is_frozen())
         rs_cuda_freeze("a function that ends a context");
     return rs_entry_call(entry, w);

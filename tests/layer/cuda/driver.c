@@ -22,9 +22,24 @@ static int the_context;
 static __thread void *contexts[16];
 static __thread int depth = -1;
 
+/* A process that ends has no driver any more before all that began earlier has ended. */
+static bool has_ended;
+
+static void end_driver(void)
+{
+    has_ended = true;
+}
+
+static void expect_end(void)
+{
+    atexit(end_driver);
+}
+
 EXPORT result cuInit(unsigned flags)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)flags;
+    pthread_once(&once, expect_end);
     return SUCCESS;
 }
 
@@ -259,6 +274,8 @@ EXPORT result cuEventRecord_ptsz(event *e, uintptr_t stream)
 EXPORT result cuEventQuery(const event *e)
 {
     BEGIN;
+    if (has_ended)
+        return leave(DEINITIALIZED);
     return leave(command_is_over(e->id) ? SUCCESS : NOT_READY);
 }
 
@@ -280,6 +297,8 @@ EXPORT result cuEventDestroy_v2(event *e)
 EXPORT result cuEventElapsedTime(float *milliseconds, const event *first, const event *last)
 {
     BEGIN;
+    if (has_ended)
+        return leave(DEINITIALIZED);
     *milliseconds = (float)((last->time - first->time) * 0.001);
     return leave(command_is_over(first->id) && command_is_over(last->id) ? SUCCESS : NOT_READY);
 }

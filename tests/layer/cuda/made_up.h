@@ -19,6 +19,7 @@ typedef int result;
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
+    DEINITIALIZED = 4,
     OUT_OF_MEMORY = 2,
     NOT_FOUND = 500,
     NOT_READY = 600,

@@ -59,6 +59,8 @@ def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, 
         complain(f"{what}: not transformed: {' '.join(wants - transformed(report))}")
     if policy == "off" and transformed(report):
         complain(f"{what}: transformed: {' '.join(transformed(report))}")
+    if policy == "off" and any(kernel["timed_launches"] != kernel["launches"] for kernel in report["kernels"]):
+        complain(f"{what}: launches without times")
     stays = [note for note in report["notes"] if "stay in the program's layout" in note]
     if bool(stays) != ("u" in flags or "r" in flags):
         complain(f"{what}: notes: {report['notes']}")
