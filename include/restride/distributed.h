@@ -120,10 +120,11 @@ typedef enum {
 
 /*
  * Whether (restride_peer_memory) the plans that are made from now on may read and write the memory
- * of other processes; at first they may. Up to 64 processes of one host then exchange bytes in
- * place, without chunks or messages: with CUDA engines between devices, in memory of cuMemAlloc()
- * or cudaMalloc(); with host engines where the kernel permits process_vm_readv(). Where a process
- * does not reach another one, messages are sent. All processes must say the same. Since 0.1.
+ * of other processes; at first they may that of devices. Up to 64 processes of one host then
+ * exchange bytes in place, without chunks or messages: with CUDA engines between devices, in memory
+ * of cuMemAlloc() or cudaMalloc(); with host engines where the kernel permits process_vm_readv().
+ * Where a process does not reach another one, messages are sent. All processes must say the same.
+ * Since 0.1.
  *
  * To map a buffer of another device takes some 10 ms, which pays for arrays of some GiB, so with
  * messages of CUDA memory smaller ones are sent.

@@ -46,7 +46,7 @@ restride_status restride_group_create(restride_group **group,
     created->rank = rank;
     created->size = size;
     created->seconds = DEFAULT_SECONDS;
-    created->peer_memory = 1;
+    created->peer_memory = RS_PEER_MEMORY_OF_DEVICES;
     *group = created;
     return RESTRIDE_OK;
 }

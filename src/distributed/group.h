@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Until the caller says something: for a run, and not that of the host. */
+enum { RS_PEER_MEMORY_OF_DEVICES = -1 };
+
 struct restride_group {
     restride_group_functions functions;
     void *context;
@@ -14,7 +17,7 @@ struct restride_group {
     int size;
     double seconds;  /* that a call waits at most */
     bool broken;     /* a call failed midway: messages may be under way */
-    int peer_memory; /* 0, 1 or RESTRIDE_PEER_MEMORY_KEPT */
+    int peer_memory; /* restride_peer_memory, or RS_PEER_MEMORY_OF_DEVICES */
     void *words;     /* of all processes, while they agree */
 };
 

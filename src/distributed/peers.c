@@ -27,7 +27,9 @@ struct rs_peers {
 
 bool rs_peers_may(const restride_group *group, const restride_engine *engine)
 {
-    return engine->operations->peer != NULL && group->peer_memory != 0 && group->size > 1 &&
+    const bool on_host = engine->operations->transfer == NULL;
+    return engine->operations->peer != NULL && group->peer_memory != 0 &&
+           !(on_host && group->peer_memory == RS_PEER_MEMORY_OF_DEVICES) && group->size > 1 &&
            group->size <= RS_PEERS_MOST_PROCESSES;
 }
 
