@@ -199,7 +199,8 @@ static result launch(const function *f, const unsigned *grid, unsigned threads, 
                      made_up_stream *stream, void **values, bool together)
 {
     enum { MOST_BYTES = 2048 };
-    char data[sizeof(launching) + MOST_BYTES];
+    /* Zeros between the arguments: command_names() reads all of it. */
+    char data[sizeof(launching) + MOST_BYTES] = {0};
     launching l = {.f = f,
                    .grid = {grid[0], grid[1], threads, shared, together},
                    .threads = grid[0] * threads};
