@@ -177,7 +177,7 @@ static void test_silent(void **state)
     (void)state;
     double took[2];
     pthread_t thread;
-    write_file("silent", "#!/bin/sh\nexec sleep 100\n");
+    write_file("silent", "#!/bin/sh\nexec sleep 100 >/dev/null 2>&1\n");
     chmod("silent", 0700);
     const int before = dup(STDERR_FILENO);
     assert_non_null(freopen("told", "w", stderr));
@@ -223,7 +223,7 @@ static void abandon(const char *source)
 static void test_abandoned(void **state)
 {
     (void)state;
-    write_file("silent", "#!/bin/sh\nexec sleep 100\n");
+    write_file("silent", "#!/bin/sh\nexec sleep 100 >/dev/null 2>&1\n");
     chmod("silent", 0700);
     abandon("");
 }
