@@ -31,7 +31,7 @@ fuzz() {
     sed -nE 's/^stat::number_of_executed_units: +/fuzz: inputs tried: /p' "$build/$name.log"
 }
 
-base=(src/base/arithmetic.c src/base/status.c src/base/text.c)
+base=(src/base/arithmetic.c src/base/list.c src/base/status.c src/base/text.c)
 layout=(src/layout/accessor.c src/layout/accessor_cpp.c src/layout/cursor.c src/layout/layout.c src/layout/members.c src/layout/parse.c src/layout/record.c)
 fuzz npy "${base[@]}" src/layout/record.c src/file/literal.c src/file/npy.c src/file/npy_type.c
 fuzz layout "${base[@]}" "${layout[@]}"
