@@ -471,13 +471,10 @@ static restride_status replace_by_copies(restride_plan *plan, const restride_lay
     rs_copy_task task = {.group_count = 0};
     *dropped = false;
     restride_status status = rs_copy_parts(&task, &arena, from, to, elem_size);
-    if (status == RESTRIDE_OK) {
-        rs_layout_count_bytes(from, elem_size, &task.from_bytes);
-        rs_layout_count_bytes(to, elem_size, &task.to_bytes);
+    if (status == RESTRIDE_OK)
         status = rs_copy_back_replace(plan, &task, options, dropped);
-    } else if (status == RESTRIDE_UNSUPPORTED) {
+    else if (status == RESTRIDE_UNSUPPORTED)
         status = RESTRIDE_OK;
-    }
     rs_arena_free(&arena);
     return status;
 }

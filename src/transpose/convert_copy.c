@@ -62,8 +62,6 @@ static restride_status create_stage(copy_plan *own, restride_engine *engine,
     rs_copy_task task = {.group_count = 0};
     restride_status status = rs_copy_parts(&task, &arena, from, to, elem_size);
     if (status == RESTRIDE_OK) {
-        rs_layout_count_bytes(from, elem_size, &task.from_bytes);
-        rs_layout_count_bytes(to, elem_size, &task.to_bytes);
         own->from_bytes = task.from_bytes;
         own->to_bytes = task.to_bytes;
         status = engine->operations->copy->create(engine, &task, &own->stage);

@@ -296,6 +296,8 @@ restride_status rs_copy_parts(rs_copy_task *task, rs_arena *arena, const restrid
                .unit = elem_size,
                .runs = count_runs(from)};
     size_t groups = 1;
+    rs_layout_count_bytes(from, elem_size, &task->from_bytes);
+    rs_layout_count_bytes(to, elem_size, &task->to_bytes);
     for (int d = 0; d < from->rank; d++) {
         if (d == from->record)
             continue;

@@ -52,8 +52,6 @@ static bool plan_back(const test_machine *machine, const copy_case *c, size_t sc
     assert_int_equal(restride_layout_parse(&from, c->dims, c->from), RESTRIDE_OK);
     assert_int_equal(restride_layout_parse(&to, c->dims, c->to), RESTRIDE_OK);
     restride_status status = rs_copy_parts(&task, &arena, from, to, c->unit);
-    task.from_bytes = a.from_bytes;
-    task.to_bytes = a.to_bytes;
     if (status == RESTRIDE_OK)
         status = rs_plan_create(plan, machine->engine, a.from_bytes, c->from, c->to);
     if (status == RESTRIDE_OK)
