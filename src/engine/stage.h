@@ -195,6 +195,9 @@ size_t rs_engine_workers(const rs_engine_traits *traits, size_t bytes);
  * as rs_engine_traits' cost; infinite for other stages. */
 double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit);
 
+/* Passes of lines that are saved and stored element by element, on any GPU. */
+enum { RS_ASIDE_PASSES = 4 };
+
 /* What stages of devices cost whose kernels are the same on all: CHAINS, REVERSE and, without what
  * it waits for, FUSED; SLOTS; and BOXES, which have `box_bytes` on chip. The last two are infinite
  * for tasks that are none of these. */

@@ -13,8 +13,7 @@ enum {
     MEMBER_BYTES = 8,               /* of a granule's entry in a table */
     PART_BYTES = 48,                /* of a part's entries */
     SIZE_WIDTH_BITS = 63,
-    LAUNCH_BYTES = 6 << 20,
-    ASIDE_PASSES = 4 /* of lines that are saved and stored element by element */
+    LAUNCH_BYTES = 6 << 20
 };
 
 /* The weights were fitted to measurements on one GPU (lab/docs/performance.md). */
@@ -174,7 +173,7 @@ static double tails_cost(const rs_transpose_task *task, const rs_engine_traits *
     double launches = 2 * bytes / (double)(scratch_limit - tails) + 2;
     double saved = (double)tails /
                    ((double)task->rows * (double)(task->cols + task->tail) * (double)task->unit);
-    return 1.5 + ASIDE_PASSES * saved + launches * LAUNCH_BYTES / bytes;
+    return 1.5 + RS_ASIDE_PASSES * saved + launches * LAUNCH_BYTES / bytes;
 }
 
 double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *traits,

@@ -16,8 +16,7 @@ enum {
     SINGLE_WORD_BYTES = 4,
     LAUNCH_BYTES = 10 << 20,
     MEETING_BYTES = 4 << 20,
-    CACHED_BYTES = 40 << 20,
-    ASIDE_PASSES = 4 /* of lines that are saved and stored element by element */
+    CACHED_BYTES = 40 << 20
 };
 
 static const double packed_cost = 0.2;
@@ -118,7 +117,7 @@ static double aside_cost(const rs_transpose_task *task)
     double lines = (double)(longer - side * task->tile) / (double)longer;
     double columns = (double)(shorter - side) / (double)shorter;
     double run = (double)(task->tile * task->unit);
-    return ASIDE_PASSES * lines + RUN_BYTES_OF_A_PASS / run * columns;
+    return RS_ASIDE_PASSES * lines + RUN_BYTES_OF_A_PASS / run * columns;
 }
 
 /* The panels wait for each other, and rows of the square are seldom whole lines. */
@@ -142,7 +141,7 @@ static double tails_cost(const rs_cuda_engine *engine, const rs_transpose_task *
         return INFINITY;
     double row = (double)task->cols * (double)task->unit;
     double tails = (double)task->tail / (double)(task->cols + task->tail);
-    return 1.25 + ASIDE_PASSES * tails + 8 / row + LAUNCH_BYTES / ((double)task->rows * row);
+    return 1.25 + RS_ASIDE_PASSES * tails + 8 / row + LAUNCH_BYTES / ((double)task->rows * row);
 }
 
 /* A block has a row; of short rows the blocks wait longer than they move. */
