@@ -10,12 +10,11 @@ In-place tensors, matrices and records on a GPU beside their goals. Every elemen
   campaign  random plans by several processes, compared with the definition: 100,000, or N; the state in FOLDER (.goals-state)
             lets the same command go on
 The first three run when none is named. All together take S seconds (340): what is not done then is left out, and said.
---programs are the folders of time_permute, measure_cuda, search_plans and campaign, like PATH. --small tries the steps out with small arrays. The exit
-status is 1 when an element was wrong or a program failed; a goal that is missed is printed and does not change it.
+--programs are the folders of time_permute, measure_cuda, restride-lab and campaign, like PATH. --small tries the steps out with
+small arrays. The exit status is 1 when an element was wrong or a program failed; a goal that is missed is printed and does not change it.
 """
 import argparse
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -60,7 +59,6 @@ PAPERS_LEAST = 0.75
 RANDOM = {"even": (0.38, 0.18), "any": (0.30, 0.18)}  # median, least
 CURVE = ["24989x18013x4", "31000x9000x4", "12347x17011x8", "5100x2500x4", "512x600x700:2x1x0:4"]
 PERCENTS = [2, 5, 10, 25, 50, 100, 101]  # 101: with room for tables, below 1 % of the arrays here
-UNITS = (1, 2, 4, 4, 4, 8, 8, 12, 16)
 
 
 class Runs:
@@ -274,27 +272,17 @@ def random_step(runs):
             print(f"  expected {share:.2f} of measured: {line[:110]}")
 
 
-def random_matrix(source, small):
-    unit = source.choice(UNITS)
-    bytes_ = 10 ** source.uniform(4, 4.5) if small else 10 ** source.uniform(7.3, 8.9)
-    rows = int(2 * (bytes_ / unit / 4) ** source.uniform(0.1, 0.9)) + 2
-    cols = int(bytes_ / unit / rows) + 2
-    step = source.choice((1, 1, 4, 10, 64))
-    return f"{max(rows // step * step, 2)}x{max(cols // step * step, 2)}x{unit}"
-
-
 def choice(runs):
-    source = random.Random(runs.options.seed)
-    count = 3 if runs.options.small else 100
-    shapes = [random_matrix(source, runs.options.small) for _ in range(count)]
+    problems = ["--count", "1", "--bytes", "2K,9K", "--most", "3"] if runs.options.small else ["--count", "100"]
     parts = []
-    for line in runs.lines("search_plans", "cuda", "--most", "24", *shapes):
-        match = re.search(r"^(\S+), .* plans: ([0-9.]+) of the best", line)
+    for line in runs.lines("restride-lab", "tune", "--engine", "cuda", "--seed", str(runs.options.seed), *problems):
+        match = re.match(r" *\d+x\d+x\d+ +\d+ +[0-9.]+ +[0-9.]+ +([0-9.]+) ", line)
         if match:
-            parts.append(float(match[2]))
+            parts.append(float(match[1]))
             if parts[-1] < 0.9:
-                print(f"  {line}", flush=True)
-    runs.failures = [f for f in runs.failures if not f.startswith("search_plans")]  # its status is that of the goal
+                print(f"  {line.strip()}", flush=True)
+        elif line.startswith("restride-lab"):
+            print(line)
     if parts:
         near = sum(part >= 0.9 for part in parts)
         print(f"the choice within 10 % of the best plan tried: {near} of {len(parts)}, worst {min(parts):.2f}; goal all: {verdict(near == len(parts))}")
@@ -371,7 +359,7 @@ STEPS = {"tables": tables, "curve": curve, "random": random_step, "choice": choi
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", default="build/tests/engine:build/tests/engine/cuda")
+    parser.add_argument("--programs", default="build/tests/engine:build/tests/engine/cuda:build/bin")
     parser.add_argument("--seconds", type=float, default=340)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--state", default=".goals-state")

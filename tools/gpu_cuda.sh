@@ -136,7 +136,7 @@ matrices=(20000x20000x4 28800x7200x4 7200x28800x4 16000x25600x4 25600x16000x4 20
     100000000x3x8 100000000x8x8 50000000x19x8)
 
 search() {
-    RESTRIDE_WISDOM='' "$build/tests/engine/search_plans" cuda --most 24 "${matrices[@]}"
+    RESTRIDE_WISDOM='' "$build/bin/restride-lab" tune --engine cuda --goal --shape "$(IFS=, && echo "${matrices[*]}")"
 }
 
 table() {

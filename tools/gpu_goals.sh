@@ -15,13 +15,13 @@ pack() {
     local build=${1:-build-goals} target
     # Kernels are compiled for the card, and found by their sources: they are of the same tree as the programs.
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DRESTRIDE_CUDA_ARCHITECTURES=90 -DRESTRIDE_REWRITE=OFF -DRESTRIDE_MPI=OFF \
-        -DRESTRIDE_EXAMPLES=OFF -DRESTRIDE_LAB=OFF >/dev/null
-    for target in restride precompiled_kernels time_permute measure_cuda search_plans campaign; do
+        -DRESTRIDE_EXAMPLES=OFF -DRESTRIDE_CONFIG=OFF >/dev/null
+    for target in restride precompiled_kernels time_permute measure_cuda restride_lab campaign; do
         cmake --build "$build" --parallel 2 --target $target -- --no-print-directory --quiet >/dev/null
     done
     rm -rf "$packed"
     mkdir -p "$packed/bin" "$packed/lib/restride"
-    cp "$build"/tests/engine/{time_permute,search_plans,campaign} "$build/tests/engine/cuda/measure_cuda" "$packed/bin"
+    cp "$build"/tests/engine/{time_permute,campaign} "$build/tests/engine/cuda/measure_cuda" "$build/bin/restride-lab" "$packed/bin"
     cp -L "$build/src/librestride.so.0" "$packed/lib"
     cp -r "$build/lib/kernels" "$packed/lib/restride"
     cp -L "$(ldd "$packed/bin/campaign" | awk '/libjansson/ {print $3}')" "$packed/lib"

@@ -91,12 +91,19 @@ repeat() {
     "$build/tests/engine/time_transpose" --again $again "${plans[@]}"
 }
 
+search() {
+    local shapes
+    shapes=$(IFS=, && echo "${single[*]/:/x}")
+    RESTRIDE_WISDOM='' "$build/bin/restride-lab" tune --engine opencl --goal --shape "$shapes" \
+        ${RESTRIDE_TEST_DEVICE:+--device "$RESTRIDE_TEST_DEVICE"}
+}
+
 for step in "${steps[@]}"; do
     case $step in
     tests) check "transposition, byte by byte" "$build/tests/engine/test_transpose_opencl" all "$count" &&
         check "permutations and conversions" "$build/tests/engine/test_device_opencl" 1 "$((count / 4))" ;;
     tensors) check "tensors" "$build/tests/engine/time_permute" opencl "${tensors[@]}" ;;
-    search) check "choice" "$build/tests/engine/search_plans" opencl --most 24 "${single[@]/:/x}" ;;
+    search) check "choice" search ;;
     repeat) check "repetition" repeat ;;
     plans) check "plans" tools/gpu_plans.sh "$build" opencl "$device" ;;
     huge) check "more than 2^32 elements" "${huge[@]}" ;;

@@ -37,4 +37,7 @@ int rs_lab_scale(int argc, char **argv);
 /* The speed of the model behind restride sim; only built with configuration files. */
 int rs_lab_sim(int argc, char **argv);
 
+/* The planner's choice beside the best of all plans, on the host or a device. */
+int rs_lab_tune(int argc, char **argv);
+
 #endif

@@ -7,6 +7,8 @@ static const rs_cli_verb verbs[] = {
      NULL},
     {"scale", rs_lab_scale,
      "redistributions over many GPUs: messages, time and efficiency by a model", NULL},
+    {"tune", rs_lab_tune, "the planner's choice beside the best of all plans, on random matrices",
+     NULL},
 #ifdef RESTRIDE_HAVE_OPENCL
     {"apps", rs_lab_apps, "applications in each layout, and under restride run", NULL},
 #endif
