@@ -13,12 +13,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 2, SENTENCE_BYTES = 256 };
+enum { AT_ONCE = 2, SENTENCE_BYTES = 256, TAG = 0, TAG_OF_THE_END = 1 };
 
 /* A wait keeps the processor for so long, because on a busy machine it takes long to come back; not
  * as long where more processes of the group than processors wait for each other. */
 static const double spin_seconds = 5e-3;
 static const double short_spin_seconds = 50e-6;
+
+/* The time-out of a group until a call says another one. */
+static const double first_seconds = 300;
 
 typedef struct {
     MPI_Request requests[2];
@@ -29,6 +32,7 @@ typedef struct {
     MPI_Comm communicator;
     operation operations[AT_ONCE];
     double spin;
+    double seconds; /* that a wait may last, as last told */
     bool failed;
 } connection;
 
@@ -48,16 +52,18 @@ static int begin(void *context, const void *send, size_t send_bytes, int to, voi
     o->requests[0] = o->requests[1] = MPI_REQUEST_NULL;
     int code = MPI_SUCCESS;
     if (receive_bytes > 0)
-        code = MPI_Irecv(receive, (int)receive_bytes, MPI_BYTE, from, 0, c->communicator,
+        code = MPI_Irecv(receive, (int)receive_bytes, MPI_BYTE, from, TAG, c->communicator,
                          &o->requests[0]);
     if (code == MPI_SUCCESS && send_bytes > 0)
-        code = MPI_Isend(send, (int)send_bytes, MPI_BYTE, to, 0, c->communicator, &o->requests[1]);
+        code =
+            MPI_Isend(send, (int)send_bytes, MPI_BYTE, to, TAG, c->communicator, &o->requests[1]);
     return fail(c, code);
 }
 
 static int wait_for(connection *c, MPI_Request requests[2], double seconds)
 {
     const double begun = MPI_Wtime();
+    c->seconds = seconds;
     MPI_Status statuses[2]; /* MPICH's header warns of MPI_STATUSES_IGNORE */
     for (;;) {
         int done = 0;
@@ -90,12 +96,33 @@ static int gather(void *context, const void *mine, size_t bytes, void *all, doub
     return code == MPI_SUCCESS ? wait_for(c, requests, seconds) : fail(c, code);
 }
 
+/* Whether all come to their end: one that failed does not. By messages, because a process that
+ * failed may have left a collective operation unfinished. */
+static bool meet(connection *c)
+{
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(c->communicator, &rank);
+    MPI_Comm_size(c->communicator, &size);
+    for (int step = 1; step < size; step *= 2) {
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        if (MPI_Irecv(NULL, 0, MPI_BYTE, (rank + size - step) % size, TAG_OF_THE_END,
+                      c->communicator, &requests[0]) != MPI_SUCCESS ||
+            MPI_Isend(NULL, 0, MPI_BYTE, (rank + step) % size, TAG_OF_THE_END, c->communicator,
+                      &requests[1]) != MPI_SUCCESS ||
+            wait_for(c, requests, c->seconds) != MPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+/* To free a communicator waits for all others, without a time limit. */
 static void destroy(void *context)
 {
     connection *c = context;
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0 && !c->failed) /* else others may be gone, and this would wait for them */
+    if (finalized == 0 && !c->failed && meet(c))
         MPI_Comm_free(&c->communicator);
     free(c);
 }
@@ -162,6 +189,7 @@ restride_status restride_group_create_mpi(restride_group **group, MPI_Comm commu
     if (c == NULL)
         return fail_call(RESTRIDE_OUT_OF_MEMORY, "There is no memory for a group of processes",
                          MPI_SUCCESS);
+    c->seconds = first_seconds;
     int rank = 0;
     int size = 0;
     int code = MPI_Comm_dup(communicator, &c->communicator);

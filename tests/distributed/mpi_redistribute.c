@@ -41,24 +41,6 @@ static const struct {
 enum { WAYS = sizeof ways / sizeof ways[0] };
 static size_t way;
 
-/* NULL: right. *refused: no plan within the scratch memory, on all processes alike. */
-static const char *check(restride_group *group, restride_engine *engine,
-                         const redistribution_case *c, int *refused)
-{
-    const restride_plan_options options = {.scratch_bytes = c->scratch_bytes};
-    restride_plan *plan;
-    const restride_status status = restride_plan_redistribute(
-        &plan, group, engine, c->dims, c->layouts[0], c->layouts[1], c->elem_size, &options);
-    *refused = status == RESTRIDE_UNSUPPORTED;
-    if (*refused)
-        return NULL;
-    const char *wrong = status != RESTRIDE_OK ? restride_last_error() : NULL;
-    for (int run = 0; wrong == NULL && run < ways[way].runs; run++)
-        wrong = run_case(c, (size_t)restride_group_rank(group), plan, device);
-    restride_plan_destroy(plan);
-    return wrong;
-}
-
 /* How many processes say so. Waits by testing, because there are more of them than processors. */
 static int count(int mine)
 {
@@ -72,19 +54,38 @@ static int count(int mine)
     return all;
 }
 
-/* NULL, or what is wrong with a case; whether it was planned. */
+/* NULL: right. *refused: no plan within the scratch memory, on all processes alike. */
+static const char *check(restride_group *group, restride_engine *engine,
+                         const redistribution_case *c, bool *refused)
+{
+    const restride_plan_options options = {.scratch_bytes = c->scratch_bytes};
+    restride_plan *plan;
+    const restride_status status = restride_plan_redistribute(
+        &plan, group, engine, c->dims, c->layouts[0], c->layouts[1], c->elem_size, &options);
+    const int refusals = count(status == RESTRIDE_UNSUPPORTED);
+    *refused = refusals == restride_group_size(group);
+    if (*refused)
+        return NULL;
+    const char *wrong = status != RESTRIDE_OK ? restride_last_error() : NULL;
+    for (int run = 0; count(wrong != NULL) == 0 && run < ways[way].runs; run++)
+        wrong = run_case(c, (size_t)restride_group_rank(group), plan, device);
+    restride_plan_destroy(plan);
+    return wrong;
+}
+
+/* Whether a case is right on all processes. */
 static bool run_one(restride_group *group, restride_engine *engine, const redistribution_case *c,
                     size_t seed, int *not_planned)
 {
-    int refused;
+    bool refused;
     const char *wrong = check(group, engine, c, &refused);
     if (wrong != NULL)
         printf("seed %zu, process %d: \"%s\" from \"%s\" to \"%s\", elements of %zu: %s\n", seed,
                restride_group_rank(group), c->dims, c->layouts[0], c->layouts[1], c->elem_size,
                wrong);
-    const int refusals = count(refused);
-    *not_planned += refusals != 0;
-    return count(wrong != NULL) == 0 && (refusals == 0 || refusals == restride_group_size(group));
+    fflush(stdout);
+    *not_planned += refused;
+    return count(wrong != NULL) == 0;
 }
 
 /* Whether a process is out of time; for all. */
@@ -225,6 +226,8 @@ int main(int argc, char **argv)
     const int failed =
         run_cases(group, engine, strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10),
                   argc > 4 ? strtod(argv[4], NULL) : 1e9);
+    if (failed != 0)
+        MPI_Abort(MPI_COMM_WORLD, 1); /* a group that failed ends with nobody else */
     restride_engine_destroy(engine);
     restride_group_destroy(group);
     MPI_Finalize();
