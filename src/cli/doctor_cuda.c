@@ -1,11 +1,11 @@
 /* restride doctor, CUDA: the driver and the run-time compiler, both only looked up at run time. */
+#include "base/library.h"
 #include "cli/doctor.h"
 #include "cli/nvcc.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #ifdef RESTRIDE_HAVE_CUDA
 #include "engine/cuda/cuda.h"
@@ -18,22 +18,19 @@
 
 /* The few calls of the CUDA driver API that are used here; all return 0 for success. */
 typedef struct {
-    int (*init)(unsigned flags);
-    int (*driver_version)(int *version);
-    int (*device_count)(int *count);
-    int (*device_get)(int *device, int ordinal);
-    int (*device_name)(char *name, int length, int device);
-    int (*device_attribute)(int *value, int attribute, int device);
+    int (*cuInit)(unsigned flags);
+    int (*cuDriverGetVersion)(int *version);
+    int (*cuDeviceGetCount)(int *count);
+    int (*cuDeviceGet)(int *device, int ordinal);
+    int (*cuDeviceGetName)(char *name, int length, int device);
+    int (*cuDeviceGetAttribute)(int *value, int attribute, int device);
 } cuda_driver;
 
-/* POSIX lets a function's address travel through a data pointer; C does not convert one into the
- * other. */
-static bool find_symbol(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
+#define DRIVER(function) RS_LIBRARY_FUNCTION(cuda_driver, function)
+static const rs_library_function driver_functions[] = {
+    DRIVER(cuInit),      DRIVER(cuDriverGetVersion), DRIVER(cuDeviceGetCount),
+    DRIVER(cuDeviceGet), DRIVER(cuDeviceGetName),    DRIVER(cuDeviceGetAttribute),
+};
 
 /* Whether first plans are quick. */
 static void check_kernels(json_t *findings, const cuda_driver *cuda, int device)
@@ -41,8 +38,8 @@ static void check_kernels(json_t *findings, const cuda_driver *cuda, int device)
 #ifdef RESTRIDE_HAVE_CUDA
     int major = 0;
     int minor = 0;
-    if (cuda->device_attribute(&major, RS_CUDA_ATTRIBUTE_MAJOR, device) != 0 ||
-        cuda->device_attribute(&minor, RS_CUDA_ATTRIBUTE_MINOR, device) != 0)
+    if (cuda->cuDeviceGetAttribute(&major, RS_CUDA_ATTRIBUTE_MAJOR, device) != 0 ||
+        cuda->cuDeviceGetAttribute(&minor, RS_CUDA_ATTRIBUTE_MINOR, device) != 0)
         return;
     const size_t count = rs_cuda_count_installed(10 * major + minor);
     if (count > 0)
@@ -67,18 +64,14 @@ static void check_devices(json_t *findings, void *library)
     cuda_driver cuda;
     int version = 0;
     int count = 0;
-    if (!find_symbol(library, "cuInit", &cuda.init) ||
-        !find_symbol(library, "cuDriverGetVersion", &cuda.driver_version) ||
-        !find_symbol(library, "cuDeviceGetCount", &cuda.device_count) ||
-        !find_symbol(library, "cuDeviceGet", &cuda.device_get) ||
-        !find_symbol(library, "cuDeviceGetName", &cuda.device_name) ||
-        !find_symbol(library, "cuDeviceGetAttribute", &cuda.device_attribute)) {
+    if (rs_library_find(library, driver_functions,
+                        sizeof driver_functions / sizeof driver_functions[0], &cuda) != NULL) {
         rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_FAILS, NULL,
                       "libcuda.so.1 lacks a function");
         return;
     }
-    const int code = cuda.init(0);
-    if (code != 0 || cuda.driver_version(&version) != 0 || cuda.device_count(&count) != 0) {
+    const int code = cuda.cuInit(0);
+    if (code != 0 || cuda.cuDriverGetVersion(&version) != 0 || cuda.cuDeviceGetCount(&count) != 0) {
         rs_doctor_add(findings, "CUDA driver", RS_DOCTOR_FAILS, NULL, "cuInit failed with error %d",
                       code);
         return;
@@ -89,8 +82,8 @@ static void check_devices(json_t *findings, void *library)
     for (int ordinal = 0; ordinal < count; ordinal++) {
         int device;
         char name[256] = "";
-        if (cuda.device_get(&device, ordinal) == 0 &&
-            cuda.device_name(name, (int)sizeof name, device) == 0) {
+        if (cuda.cuDeviceGet(&device, ordinal) == 0 &&
+            cuda.cuDeviceGetName(name, (int)sizeof name, device) == 0) {
             rs_doctor_add(findings, "CUDA device", RS_DOCTOR_WORKS, NULL, "%s", name);
             check_kernels(findings, &cuda, device);
         }

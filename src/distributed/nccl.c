@@ -4,6 +4,7 @@
  * that is too long is noticed, and aborted, however the device hangs.
  */
 #include "restride/nccl.h"
+#include "base/library.h"
 #include "base/status.h"
 #include "distributed/group.h"
 #include "engine/cuda/api.h"
@@ -24,7 +25,7 @@ typedef int nccl_result;
 typedef void *nccl_communicator;
 
 /* What is called, with the types of NCCL's documentation; stable since NCCL 2.7. */
-static struct {
+typedef struct {
     nccl_result (*ncclCommCount)(nccl_communicator communicator, int *count);
     nccl_result (*ncclCommUserRank)(nccl_communicator communicator, int *rank);
     nccl_result (*ncclCommGetAsyncError)(nccl_communicator communicator, nccl_result *error);
@@ -37,7 +38,8 @@ static struct {
                             nccl_communicator communicator, rs_cuda_stream stream);
     nccl_result (*ncclAllGather)(const void *send, void *receive, size_t count, int type,
                                  nccl_communicator communicator, rs_cuda_stream stream);
-} nccl;
+} nccl_functions;
+static nccl_functions nccl;
 static const char *missing = "libnccl.so.2"; /* NULL: it is there */
 
 typedef struct {
@@ -61,30 +63,16 @@ typedef struct {
 
 static void look(void)
 {
-    static const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
-        {"ncclCommCount", &nccl.ncclCommCount},
-        {"ncclCommUserRank", &nccl.ncclCommUserRank},
-        {"ncclCommGetAsyncError", &nccl.ncclCommGetAsyncError},
-        {"ncclCommAbort", &nccl.ncclCommAbort},
-        {"ncclGroupStart", &nccl.ncclGroupStart},
-        {"ncclGroupEnd", &nccl.ncclGroupEnd},
-        {"ncclSend", &nccl.ncclSend},
-        {"ncclRecv", &nccl.ncclRecv},
-        {"ncclAllGather", &nccl.ncclAllGather},
+#define NCCL(function) RS_LIBRARY_FUNCTION(nccl_functions, function)
+    static const rs_library_function functions[] = {
+        NCCL(ncclCommCount), NCCL(ncclCommUserRank), NCCL(ncclCommGetAsyncError),
+        NCCL(ncclCommAbort), NCCL(ncclGroupStart),   NCCL(ncclGroupEnd),
+        NCCL(ncclSend),      NCCL(ncclRecv),         NCCL(ncclAllGather),
     };
     void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        return;
-    missing = NULL;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *function = dlsym(library, functions[i].name);
-        if (function == NULL)
-            missing = functions[i].name;
-        memcpy(functions[i].place, &function, sizeof function);
-    }
+    if (library != NULL)
+        missing =
+            rs_library_find(library, functions, sizeof functions / sizeof functions[0], &nccl);
 }
 
 /* ---- waiting ---- */

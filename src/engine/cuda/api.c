@@ -1,22 +1,18 @@
 /* The CUDA driver and NVRTC, found at run time, as tables of functions; error codes in words. */
 #include "engine/cuda/api.h"
 
+#include "base/library.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <string.h>
-
-typedef struct {
-    const char *name;
-    size_t place;
-} entry;
 
 /* A function whose second version has the 64-bit sizes is exported under a name of its own. */
 #define DRIVER(function, name)                                                                     \
     {                                                                                              \
         name, offsetof(rs_cuda_driver, function)                                                   \
     }
-static const entry driver_entries[] = {
+static const rs_library_function driver_entries[] = {
     DRIVER(cuGetErrorName, "cuGetErrorName"),
     DRIVER(cuDriverGetVersion, "cuDriverGetVersion"),
     DRIVER(cuInit, "cuInit"),
@@ -64,11 +60,8 @@ static const entry driver_entries[] = {
     DRIVER(cuIpcCloseMemHandle, "cuIpcCloseMemHandle"),
 };
 
-#define COMPILER(function)                                                                         \
-    {                                                                                              \
-#function, offsetof(rs_nvrtc, function)                                                    \
-    }
-static const entry compiler_entries[] = {
+#define COMPILER(function) RS_LIBRARY_FUNCTION(rs_nvrtc, function)
+static const rs_library_function compiler_entries[] = {
     COMPILER(nvrtcCreateProgram),  COMPILER(nvrtcCompileProgram), COMPILER(nvrtcGetProgramLogSize),
     COMPILER(nvrtcGetProgramLog),  COMPILER(nvrtcGetCUBINSize),   COMPILER(nvrtcGetCUBIN),
     COMPILER(nvrtcDestroyProgram), COMPILER(nvrtcGetErrorString),
@@ -82,7 +75,7 @@ static const char *const compiler_names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
 typedef struct {
     const char *const *names;
     size_t name_count;
-    const entry *entries;
+    const rs_library_function *entries;
     size_t entry_count;
     void *table;
     bool found;
@@ -108,15 +101,8 @@ static void look(search *s)
         library = dlopen(s->names[i], RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return;
-    for (size_t i = 0; i < s->entry_count; i++) {
-        void *function = dlsym(library, s->entries[i].name);
-        if (function == NULL) {
-            s->missing = s->entries[i].name;
-            return;
-        }
-        memcpy((char *)s->table + s->entries[i].place, &function, sizeof function);
-    }
-    s->found = true;
+    s->missing = rs_library_find(library, s->entries, s->entry_count, s->table);
+    s->found = s->missing == NULL;
 }
 
 static void look_for_driver(void)

@@ -1,5 +1,6 @@
 /* The OpenCL loader, found at run time, as a table of the functions that Restride calls; and its
  * error codes in words. */
+#include "base/library.h"
 #include "engine/opencl/drivers.h"
 #include "engine/opencl/error.h"
 #include "engine/opencl/marshal.h"
@@ -7,24 +8,15 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 static cl_icd_dispatch table;
 static bool table_complete;
 static const char *missing_function;
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
-typedef struct {
-    const char *name;
-    size_t place;
-} table_entry;
+#define ENTRY(function) RS_LIBRARY_FUNCTION(cl_icd_dispatch, function)
 
-#define ENTRY(function)                                                                            \
-    {                                                                                              \
-#function, offsetof(cl_icd_dispatch, function)                                             \
-    }
-
-static const table_entry entries[] = {
+static const rs_library_function entries[] = {
     ENTRY(clGetPlatformIDs),
     ENTRY(clGetPlatformInfo),
     ENTRY(clGetDeviceIDs),
@@ -84,14 +76,10 @@ static void fill_table(void)
     void *library = find_library();
     if (library == NULL)
         return;
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        void *function = dlsym(library, entries[i].name);
-        if (function == NULL) {
-            missing_function = entries[i].name;
-            return;
-        }
-        memcpy((char *)&table + entries[i].place, &function, sizeof function);
-    }
+    missing_function =
+        rs_library_find(library, entries, sizeof entries / sizeof entries[0], &table);
+    if (missing_function != NULL)
+        return;
     rs_opencl_add_drivers(&table);
     table_complete = true;
 }

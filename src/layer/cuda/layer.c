@@ -3,6 +3,7 @@
  * a function of the driver. What it needs of ld.so it does then, for ld.so asks it for more names
  * with a lock of its own.
  */
+#include "base/library.h"
 #include "base/log.h"
 #include "layer/core/device_layouts.h"
 #include "layer/core/exit_wait.h"
@@ -16,7 +17,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 rs_cuda_layer rs_cuda;
@@ -89,38 +89,28 @@ static void write_at_exit(void)
 
 /* ---- the driver ---- */
 
-static void find(void *library, const char *name, void *place)
-{
-    void *function = dlsym(library, name);
-    memcpy(place, &function, sizeof function);
-}
-
 static bool find_driver(void)
 {
-    rs_cuda_more *more = &rs_cuda.more;
+#define MORE(function) RS_LIBRARY_FUNCTION(rs_cuda_more, function)
+    static const rs_library_function functions[] = {
+        {"cuGetProcAddress_v2", offsetof(rs_cuda_more, cuGetProcAddress)},
+        MORE(cuEventElapsedTime),
+        MORE(cuStreamQuery),
+        MORE(cuCtxSynchronize),
+        MORE(cuThreadExchangeStreamCaptureMode),
+        MORE(cuFuncGetName),
+        MORE(cuFuncGetModule),
+        MORE(cuFuncGetParamInfo),
+        MORE(cuFuncGetAttribute),
+        MORE(cuKernelGetFunction),
+        MORE(cuPointerGetAttribute),
+        MORE(cuLibraryGetModule),
+    };
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return false;
-    const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
-        {"cuGetProcAddress_v2", &more->cuGetProcAddress},
-        {"cuEventElapsedTime", &more->cuEventElapsedTime},
-        {"cuStreamQuery", &more->cuStreamQuery},
-        {"cuCtxSynchronize", &more->cuCtxSynchronize},
-        {"cuThreadExchangeStreamCaptureMode", &more->cuThreadExchangeStreamCaptureMode},
-        {"cuFuncGetName", &more->cuFuncGetName},
-        {"cuFuncGetModule", &more->cuFuncGetModule},
-        {"cuFuncGetParamInfo", &more->cuFuncGetParamInfo},
-        {"cuFuncGetAttribute", &more->cuFuncGetAttribute},
-        {"cuKernelGetFunction", &more->cuKernelGetFunction},
-        {"cuPointerGetAttribute", &more->cuPointerGetAttribute},
-        {"cuLibraryGetModule", &more->cuLibraryGetModule},
-    };
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        find(library, functions[i].name, functions[i].place);
-    return more->cuCtxSynchronize != NULL;
+    rs_library_find(library, functions, sizeof functions / sizeof functions[0], &rs_cuda.more);
+    return rs_cuda.more.cuCtxSynchronize != NULL;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -1,6 +1,7 @@
 /* See links.h. */
 #include "layer/cuda/links.h"
 
+#include "base/library.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "layer/cuda/images.h"
@@ -175,28 +176,23 @@ typedef struct {
 
 static bool find_library(library *of, const void *function)
 {
-    const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
-        {"nvJitLinkCreate", &of->nvJitLinkCreate},
-        {"nvJitLinkAddData", &of->nvJitLinkAddData},
-        {"nvJitLinkAddFile", &of->nvJitLinkAddFile},
-        {"nvJitLinkComplete", &of->nvJitLinkComplete},
-        {"nvJitLinkGetLinkedCubinSize", &of->nvJitLinkGetLinkedCubinSize},
-        {"nvJitLinkGetLinkedCubin", &of->nvJitLinkGetLinkedCubin},
-        {"nvJitLinkDestroy", &of->nvJitLinkDestroy},
+#define NVJITLINK(function) RS_LIBRARY_FUNCTION(library, function)
+    static const rs_library_function functions[] = {
+        NVJITLINK(nvJitLinkCreate),
+        NVJITLINK(nvJitLinkAddData),
+        NVJITLINK(nvJitLinkAddFile),
+        NVJITLINK(nvJitLinkComplete),
+        NVJITLINK(nvJitLinkGetLinkedCubinSize),
+        NVJITLINK(nvJitLinkGetLinkedCubin),
+        NVJITLINK(nvJitLinkDestroy),
     };
     Dl_info place;
     void *handle = dladdr(function, &place) != 0
                        ? dlopen(place.dli_fname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD)
                        : NULL;
-    bool is_whole = handle != NULL;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && is_whole; i++) {
-        void *found = dlsym(handle, functions[i].name);
-        is_whole = found != NULL;
-        memcpy(functions[i].place, &found, sizeof found);
-    }
+    const bool is_whole =
+        handle != NULL &&
+        rs_library_find(handle, functions, sizeof functions / sizeof functions[0], of) == NULL;
     if (handle != NULL)
         dlclose(handle);
     return is_whole;

@@ -2,6 +2,7 @@
 #include "layer/cuda/nvrtc.h"
 
 #include "base/json.h"
+#include "base/library.h"
 #include "base/log.h"
 #include "base/store.h"
 #include "layer/core/rewriter.h"
@@ -77,27 +78,13 @@ static void clear(strings *list)
 
 static bool find_functions(library *of, void *handle)
 {
-    const struct {
-        const char *name;
-        void *place;
-    } functions[] = {
-        {"nvrtcCreateProgram", &of->nvrtcCreateProgram},
-        {"nvrtcAddNameExpression", &of->nvrtcAddNameExpression},
-        {"nvrtcCompileProgram", &of->nvrtcCompileProgram},
-        {"nvrtcGetLoweredName", &of->nvrtcGetLoweredName},
-        {"nvrtcGetPTXSize", &of->nvrtcGetPTXSize},
-        {"nvrtcGetPTX", &of->nvrtcGetPTX},
-        {"nvrtcGetCUBINSize", &of->nvrtcGetCUBINSize},
-        {"nvrtcGetCUBIN", &of->nvrtcGetCUBIN},
-        {"nvrtcDestroyProgram", &of->nvrtcDestroyProgram},
+#define NVRTC(function) RS_LIBRARY_FUNCTION(library, function)
+    static const rs_library_function functions[] = {
+        NVRTC(nvrtcCreateProgram),  NVRTC(nvrtcAddNameExpression), NVRTC(nvrtcCompileProgram),
+        NVRTC(nvrtcGetLoweredName), NVRTC(nvrtcGetPTXSize),        NVRTC(nvrtcGetPTX),
+        NVRTC(nvrtcGetCUBINSize),   NVRTC(nvrtcGetCUBIN),          NVRTC(nvrtcDestroyProgram),
     };
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *function = dlsym(handle, functions[i].name);
-        if (function == NULL)
-            return false;
-        memcpy(functions[i].place, &function, sizeof function);
-    }
-    return true;
+    return rs_library_find(handle, functions, sizeof functions / sizeof functions[0], of) == NULL;
 }
 
 /* The library that a function is of; NULL: it is too old, or there are too many. */
