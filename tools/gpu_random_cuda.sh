@@ -31,7 +31,7 @@ export RESTRIDE_WISDOM=
 sources=tests/layer/cuda
 stubs=$(dirname "$(command -v nvcc)")/../lib64/stubs
 nvcc -std=c++17 -O2 -fmad=false -arch=$architecture -cubin $sources/gpu/random.cu -o "$work/kernels.cubin" &&
-    "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE $sources/program.c $sources/sequence.c $sources/birth.c $sources/calls.c $sources/description.c -o "$work/program" \
+    "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE $sources/program.c $sources/sequence.c $sources/arrays.c $sources/birth.c $sources/calls.c $sources/description.c -o "$work/program" \
         -L"$stubs" -lcuda -ldl -lpthread || exit 1
 echo "gpu_random_cuda: the programs are built"
 ! $compile || exit 0
@@ -59,7 +59,7 @@ END
 }
 
 part=100 failed=0 began=$SECONDS programs=0 running=0
-kinds=("asta :$part" "auto :$part" "asta p:$part" "auto p:$part" "asta tp:3" "auto tp:3")
+kinds=("asta :$part" "auto :$part" "asta p:$part" "auto kp:$part" "asta tp:3" "auto tp:3" "asta k:$part" "auto p:$part")
 for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
     kind=${kinds[number % ${#kinds[@]}]}
     flags=${kind#* } each=${kind##*:}

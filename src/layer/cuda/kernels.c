@@ -399,15 +399,20 @@ rs_forms_state rs_kernel_forms(rs_kernel *core)
     return core->lacks_forms != NULL ? RS_FORMS_NEVER : RS_FORMS_READY;
 }
 
-/* cuFuncSetAttribute(function, ...) and cuKernelSetAttribute(attribute, value, kernel, device). */
+/* cuFuncSetAttribute(function, ...) and cuKernelSetAttribute(attribute, value, kernel, device). The
+ * program may launch by either handle. */
 static rs_word change(const rs_entry *entry, rs_word *w, rs_word handle)
 {
+    const char *name;
     const rs_word result = rs_entry_call(entry, w);
     rs_layer *layer = rs_the_layer();
     rs_layer_lock(layer);
+    const rs_cuda_function own = (rs_cuda_result)result == RS_CUDA_SUCCESS
+                                     ? function_of((rs_cuda_function)handle, &name)
+                                     : NULL;
     rs_cuda_kernel_record *kernel;
     for (size_t at = 0; (kernel = rs_map_next(&layer->kernels, &at)) != NULL;)
-        if ((rs_word)kernel->core.handle == handle || (rs_word)kernel->own == handle) {
+        if (kernel->own == own) {
             kernel->has_attributes = false;
             kernel->core.repeat.generation = 0;
         }

@@ -31,6 +31,8 @@ static const struct {
     FUNCTION(cuMemcpy2D_v2, NULL),
     FUNCTION(cuMemsetD8Async, "cuMemsetD8Async"),
     FUNCTION(cuLaunchKernel, "cuLaunchKernel"),
+    FUNCTION(cuLaunchKernelEx, "cuLaunchKernelEx"),
+    FUNCTION(cuLaunchCooperativeKernel, NULL),
     FUNCTION(cuEventRecord, "cuEventRecord"),
     FUNCTION(cuStreamWaitEvent, "cuStreamWaitEvent"),
     FUNCTION(cuStreamSynchronize, "cuStreamSynchronize"),

@@ -21,12 +21,34 @@ typedef struct {
     size_t row_bytes, rows;
 } copying_rows;
 
+/* CUlaunchConfig. */
+typedef struct {
+    int which;
+    char padding[4];
+    int value;
+    char more[60];
+} launch_attribute;
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    pointer stream;
+    launch_attribute *attributes;
+    unsigned attribute_count;
+} launch_config;
+
 /* One name in three ways: bound at the start, asked for by dlsym(), by cuGetProcAddress(). */
 int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRelease(int device);
 int cuCtxSetCurrent(void *context);
 int cuModuleLoadData(void **module, const void *image);
+int cuModuleUnload(void *module);
+int cuLibraryLoadData(void **library, const void *image, void *options, void *values,
+                      unsigned count, void *own_options, void *own_values, unsigned own_count);
+int cuLibraryUnload(void *library);
+int cuLibraryGetKernel(void **kernel, void *library, const char *name);
+int cuKernelGetFunction(void **function, void *kernel);
+int cuKernelSetAttribute(int attribute, int value, void *kernel, int device);
+int cuFuncSetAttribute(void *function, int attribute, int value);
 int cuLinkComplete(void *link, void **image, size_t *size);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuStreamCreate(pointer *stream, unsigned flags);
@@ -53,6 +75,10 @@ typedef struct {
     int (*cuLaunchKernel)(void *f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
                           unsigned tz, unsigned shared, pointer stream, void **values,
                           void **extra);
+    int (*cuLaunchKernelEx)(const launch_config *config, void *f, void **values, void **extra);
+    int (*cuLaunchCooperativeKernel)(void *f, unsigned x, unsigned y, unsigned z, unsigned tx,
+                                     unsigned ty, unsigned tz, unsigned shared, pointer stream,
+                                     void **values);
     int (*cuEventRecord)(void *event, pointer stream);
     int (*cuStreamWaitEvent)(pointer stream, void *event, unsigned flags);
     int (*cuStreamSynchronize)(pointer stream);

@@ -20,7 +20,6 @@ static command *commands;
 static command_id base = 1;
 static size_t count, capacity, over;
 
-static made_up_stream legacy = {.is_legacy = true};
 static made_up_stream *streams[MOST_STREAMS];
 static size_t stream_count;
 
@@ -121,14 +120,6 @@ static void add_behind(command *c, command_id id)
     c->behind[c->behind_count++] = id;
 }
 
-void command_await(made_up_stream *stream, command_id id)
-{
-    stream->awaited =
-        realloc(stream->awaited, (stream->awaited_count + 1) * sizeof *stream->awaited);
-    stream->awaited[stream->awaited_count++] = id;
-    command_give(stream, NULL, NULL, 0);
-}
-
 /* ---- graphs ---- */
 
 typedef struct {
@@ -185,18 +176,21 @@ void graph_launch(const graph *g, made_up_stream *stream)
 
 /* ---- streams ---- */
 
-made_up_stream *stream_legacy(void)
-{
-    return &legacy;
-}
-
-made_up_stream *stream_make(bool waits_for_legacy)
+made_up_stream *stream_make(void *context, made_up_stream *legacy, bool is_legacy)
 {
     made_up_stream *made = calloc(1, sizeof *made);
-    made->waits_for_legacy = waits_for_legacy;
+    made->context = context;
+    made->legacy = is_legacy ? made : legacy;
     if (stream_count < MOST_STREAMS)
         streams[stream_count++] = made;
     return made;
+}
+
+static void finish(const made_up_stream *stream)
+{
+    for (size_t i = 0; i < stream->awaited_count; i++)
+        command_finish(stream->awaited[i]);
+    command_finish(stream->last);
 }
 
 void stream_end(made_up_stream *stream)
@@ -204,22 +198,54 @@ void stream_end(made_up_stream *stream)
     for (size_t i = 0; i < stream_count; i++)
         if (streams[i] == stream)
             streams[i--] = streams[--stream_count];
-    command_finish(stream->last);
+    finish(stream);
     free(stream->awaited);
     free(stream);
+}
+
+void stream_finish_all(const void *context)
+{
+    for (size_t i = 0; i < stream_count; i++)
+        if (streams[i]->context == context)
+            finish(streams[i]);
+}
+
+static void keep_awaited(made_up_stream *stream, command_id id)
+{
+    stream->awaited =
+        realloc(stream->awaited, (stream->awaited_count + 1) * sizeof *stream->awaited);
+    stream->awaited[stream->awaited_count++] = id;
 }
 
 /* The legacy stream and those that wait for it come behind each other. */
 static void add_order(command *c, const made_up_stream *stream)
 {
-    add_behind(c, stream->last);
     for (size_t i = 0; i < stream->awaited_count; i++)
         add_behind(c, stream->awaited[i]);
-    if (stream->waits_for_legacy)
-        add_behind(c, legacy.last);
-    for (size_t i = 0; stream->is_legacy && i < stream_count; i++)
-        if (streams[i]->waits_for_legacy)
+    if (stream->legacy != NULL && stream->legacy != stream)
+        add_behind(c, stream->legacy->last);
+    for (size_t i = 0; stream->legacy == stream && i < stream_count; i++)
+        if (streams[i]->legacy == stream)
             add_behind(c, streams[i]->last);
+}
+
+static void add_command(made_up_stream *stream, command c)
+{
+    stream->awaited_count = 0;
+    stream->kernel = 0;
+    commands[count++] = c;
+    stream->last = base + count - 1;
+}
+
+static command make_command(doing *doing, const void *data, size_t bytes)
+{
+    if (count >= MOST_PENDING)
+        command_finish_all();
+    if (count == capacity) {
+        capacity = MOST_PENDING;
+        commands = realloc(commands, capacity * sizeof *commands);
+    }
+    return (command){.doing = doing, .data = copy_bytes(data, bytes), .bytes = bytes};
 }
 
 command_id command_give(made_up_stream *stream, doing *doing, const void *data, size_t bytes)
@@ -228,16 +254,67 @@ command_id command_give(made_up_stream *stream, doing *doing, const void *data, 
         graph_add(stream->capture, doing, data, bytes);
         return 0;
     }
-    if (count >= MOST_PENDING)
-        command_finish_all();
-    if (count == capacity) {
-        capacity = MOST_PENDING;
-        commands = realloc(commands, capacity * sizeof *commands);
-    }
-    command c = {.doing = doing, .data = copy_bytes(data, bytes), .bytes = bytes};
+    command c = make_command(doing, data, bytes);
+    add_behind(&c, stream->last);
     add_order(&c, stream);
-    stream->awaited_count = 0;
-    commands[count++] = c;
-    stream->last = base + count - 1;
+    add_command(stream, c);
     return stream->last;
+}
+
+command_id command_give_mark(made_up_stream *stream, doing *doing, const void *data, size_t bytes)
+{
+    const command_id kernel = stream->kernel;
+    const bool is_alone = stream->awaited_count == 0;
+    command_give(stream, doing, data, bytes);
+    stream->kernel = is_alone ? kernel : 0;
+    return stream->last;
+}
+
+/* The early one comes behind what the kernel in front comes behind, the next command behind both.
+ */
+command_id command_give_kernel(made_up_stream *stream, doing *doing, const void *data, size_t bytes,
+                               bool is_early)
+{
+    const command_id kernel = stream->kernel, last = stream->last;
+    if (!is_early || kernel == 0 || stream->awaited_count > 0 || stream->capture != NULL) {
+        command_give(stream, doing, data, bytes);
+    } else {
+        command c = make_command(doing, data, bytes);
+        const command *before = find(kernel);
+        for (size_t i = 0; before != NULL && i < before->behind_count; i++)
+            add_behind(&c, before->behind[i]);
+        add_order(&c, stream);
+        add_command(stream, c);
+        keep_awaited(stream, last);
+    }
+    stream->kernel = stream->last;
+    return stream->last;
+}
+
+void command_await(made_up_stream *stream, command_id id)
+{
+    keep_awaited(stream, id);
+    command_give(stream, NULL, NULL, 0);
+}
+
+static bool is_one_of(const void *context, void *const *contexts, size_t number)
+{
+    for (size_t i = 0; i < number; i++)
+        if (contexts[i] == context)
+            return true;
+    return false;
+}
+
+command_id command_give_between(made_up_stream *stream, void *const *contexts, size_t number,
+                                doing *doing, const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < stream_count; i++)
+        if (streams[i] != stream && is_one_of(streams[i]->context, contexts, number))
+            keep_awaited(stream, streams[i]->last);
+    const command_id id = command_give(stream, doing, data, bytes);
+    for (size_t i = 0; i < stream_count; i++)
+        if (streams[i] != stream && streams[i]->capture == NULL &&
+            is_one_of(streams[i]->context, contexts, number))
+            command_await(streams[i], id);
+    return id;
 }

@@ -13,9 +13,11 @@
 
 typedef uint64_t command_id; /* 0: none; it is over */
 
-typedef struct {
-    bool is_legacy, waits_for_legacy;
+typedef struct made_up_stream {
+    struct made_up_stream *legacy; /* that it waits for, or itself; NULL: for none */
+    void *context;
     command_id last;
+    command_id kernel;   /* the last, with marks at most behind it; 0: there is none */
     command_id *awaited; /* of other streams, by the next command */
     size_t awaited_count;
     struct graph *capture; /* commands go there; NULL: they are run */
@@ -38,10 +40,24 @@ void device_take(double microseconds);
 /* The next command of the stream comes behind another. */
 void command_await(made_up_stream *stream, command_id id);
 
-/* The legacy default stream, and a new one of the program's. */
-made_up_stream *stream_legacy(void);
-made_up_stream *stream_make(bool waits_for_legacy);
+/* An event: nobody says that it holds back an early kernel. */
+command_id command_give_mark(made_up_stream *stream, doing *doing, const void *data, size_t bytes);
+
+/* A kernel. `is_early`: it may start together with the kernel in front of it in the stream, as a
+ * launch with "programmatic stream serialization" does. */
+command_id command_give_kernel(made_up_stream *stream, doing *doing, const void *data, size_t bytes,
+                               bool is_early);
+
+/* A command that comes behind all of these contexts, and all that is given to them later behind
+ * it. */
+command_id command_give_between(made_up_stream *stream, void *const *contexts, size_t count,
+                                doing *doing, const void *data, size_t bytes);
+
+/* A context's legacy default stream (NULL for that), or one that waits for it, or (NULL) for none.
+ */
+made_up_stream *stream_make(void *context, made_up_stream *legacy, bool is_legacy);
 void stream_end(made_up_stream *stream);
+void stream_finish_all(const void *context);
 
 /* ---- graphs: commands in a row ---- */
 

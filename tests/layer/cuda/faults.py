@@ -36,7 +36,8 @@ for _ in range(int(count)):
     stopped += says_error
     if done.stdout == plain and done.returncode == 0:
         continue
-    if says_error and is_needed:
+    is_own = done.stdout.splitlines()[-1:] and done.stdout.splitlines()[-1].startswith(name)  # the program's call of it
+    if says_error and (is_needed or is_own):
         continue
     wrong += 1
     print(f"{name}:{call}, {' '.join(arguments[2:])}: status {done.returncode}\n{done.stdout[-300:]}{done.stderr[-600:]}")

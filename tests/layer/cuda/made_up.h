@@ -19,8 +19,11 @@ typedef int result;
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
-    DEINITIALIZED = 4,
     OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    DEINITIALIZED = 4,
+    INVALID_CONTEXT = 201,
+    INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     NOT_READY = 600,
     UNKNOWN = 999
@@ -33,13 +36,21 @@ extern pthread_mutex_t device;
 result leave(result code);
 #define BEGIN                                                                                      \
     do {                                                                                           \
+        if (driver_is_lost)                                                                        \
+            return NOT_INITIALIZED;                                                                \
         pthread_mutex_lock(&device);                                                               \
         if (failing_now(__func__))                                                                 \
             return leave(UNKNOWN);                                                                 \
         command_finish_some();                                                                     \
     } while (0)
 
+extern bool driver_has_ended, driver_is_lost;
+
+void *current_context(void);
 made_up_stream *stream_of(uintptr_t handle, bool is_per_thread);
+
+/* Whether it is memory of another context than the current one. */
+bool is_elsewhere(uintptr_t address);
 
 /* Ends the process if something was written beside the memory. */
 void check_all_guards(void);

@@ -11,6 +11,7 @@ enum { GUARD_BYTES = 256, GUARD = 0xa5 };
 
 typedef struct allocation {
     struct allocation *next;
+    void *context;
     unsigned char *bytes; /* with guards on both sides */
     size_t size;
     bool is_pooled;
@@ -24,6 +25,12 @@ static allocation *find_allocation(uintptr_t address)
         if (address - (uintptr_t)a->bytes - GUARD_BYTES < a->size)
             return a;
     return NULL;
+}
+
+bool is_elsewhere(uintptr_t address)
+{
+    const allocation *found = find_allocation(address);
+    return found != NULL && found->context != current_context();
 }
 
 /* MADE_UP_PATTERN: the words of new memory are numbers from 0 on. Else all bytes are the same. */
@@ -41,6 +48,7 @@ static result allocate(uintptr_t *address, size_t bytes, bool is_pooled)
     memset(made->bytes, GUARD, bytes + 2 * GUARD_BYTES);
     if (getenv("MADE_UP_PATTERN") != NULL)
         number_words(made->bytes + GUARD_BYTES, bytes);
+    made->context = current_context();
     made->size = bytes;
     made->is_pooled = is_pooled;
     made->next = allocations;

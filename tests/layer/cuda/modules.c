@@ -10,14 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SHARED = 48 << 10, SHARED_BYTES = 8 };
+
 /* ---- modules ---- */
 
 typedef struct module {
+    void *context;
     void *library;
     struct function *functions;
 } module;
 
+/* What a handle stands for comes first: a launch takes both kinds, other functions one. */
+typedef enum { FUNCTION = 0x66756e63, KERNEL = 0x6b65726e } kind;
+
 typedef struct function {
+    kind kind;
     struct function *next;
     module *of;
     char name[96];
@@ -46,18 +53,24 @@ static bool is_cubin(const char *image, module **loaded)
     return true;
 }
 
-EXPORT result cuModuleLoadData(module **loaded, const char *image)
+static result load(module **loaded, const char *image)
 {
     static const char magic[] = "emulated ";
-    BEGIN;
     if (is_cubin(image, loaded))
-        return leave(SUCCESS);
+        return SUCCESS;
     if (strncmp(image, magic, sizeof magic - 1) != 0)
-        return leave(INVALID_VALUE);
+        return INVALID_VALUE;
     module *made = calloc(1, sizeof *made);
+    made->context = current_context();
     made->library = dlopen(image + sizeof magic - 1, RTLD_NOW | RTLD_LOCAL);
     *loaded = made;
-    return leave(made->library != NULL ? SUCCESS : NOT_FOUND);
+    return made->library != NULL ? SUCCESS : NOT_FOUND;
+}
+
+EXPORT result cuModuleLoadData(module **loaded, const char *image)
+{
+    BEGIN;
+    return leave(load(loaded, image));
 }
 
 /* There is nothing to link. */
@@ -69,51 +82,184 @@ EXPORT result cuLinkComplete(void *link, void **image, size_t *size)
     return SUCCESS;
 }
 
-EXPORT result cuModuleUnload(module *m)
+static void unload(module *m)
 {
-    BEGIN;
-    command_finish_all();
     while (m->functions != NULL) {
         function *first = m->functions;
         m->functions = first->next;
+        memset(first, 0, sizeof *first);
         free(first);
     }
     dlclose(m->library);
     free(m);
+}
+
+EXPORT result cuModuleUnload(module *m)
+{
+    BEGIN;
+    command_finish_all();
+    unload(m);
     return leave(SUCCESS);
 }
 
-EXPORT result cuModuleGetFunction(function **found, module *in, const char *name)
+static result get_function(function **found, module *in, const char *name)
 {
-    BEGIN;
     char sizes[128], time[128];
     for (function *f = in->functions; f != NULL; f = f->next)
         if (strcmp(f->name, name) == 0) {
             *found = f;
-            return leave(SUCCESS);
+            return SUCCESS;
         }
     void *code = dlsym(in->library, name);
     if (code == NULL)
-        return leave(NOT_FOUND);
+        return NOT_FOUND;
     function *made = calloc(1, sizeof *made);
     snprintf(made->name, sizeof made->name, "%s", name);
     snprintf(sizes, sizeof sizes, "%s_sizes", name);
     snprintf(time, sizeof time, "%s_time", name);
+    made->kind = FUNCTION;
     made->code = code;
     made->of = in;
     made->running = dlsym(in->library, "emulated");
     made->sizes = dlsym(in->library, sizes);
     made->time = dlsym(in->library, time);
-    made->most_shared = 48 << 10;
+    made->most_shared = MOST_SHARED;
     made->next = in->functions;
     in->functions = made;
     *found = made;
+    return SUCCESS;
+}
+
+EXPORT result cuModuleGetFunction(function **found, module *in, const char *name)
+{
+    BEGIN;
+    return leave(get_function(found, in, name));
+}
+
+/* ---- libraries: modules of all contexts, each loaded where it is first used ---- */
+
+enum { MOST_MODULES = 4 };
+
+typedef struct library {
+    char image[512];
+    module *modules[MOST_MODULES];
+    struct kernel *kernels;
+} library;
+
+typedef struct kernel {
+    kind kind;
+    struct kernel *next;
+    library *of;
+    char name[96];
+} kernel;
+
+static result module_here(library *of, module **found)
+{
+    for (int i = 0; i < MOST_MODULES; i++) {
+        if (of->modules[i] == NULL) {
+            const result code = load(&of->modules[i], of->image);
+            if (code != SUCCESS)
+                return code;
+        }
+        *found = of->modules[i];
+        if ((*found)->context == current_context())
+            return SUCCESS;
+    }
+    return OUT_OF_MEMORY;
+}
+
+EXPORT result cuLibraryLoadData(library **loaded, const char *image, void *options, void *values,
+                                unsigned count, void *own_options, void *own_values,
+                                unsigned own_count)
+{
+    (void)options, (void)values, (void)count, (void)own_options, (void)own_values, (void)own_count;
+    module *here;
+    BEGIN;
+    *loaded = calloc(1, sizeof **loaded);
+    snprintf((*loaded)->image, sizeof(*loaded)->image, "%s", image);
+    return leave(module_here(*loaded, &here));
+}
+
+EXPORT result cuLibraryGetModule(module **found, library *of)
+{
+    BEGIN;
+    return leave(module_here(of, found));
+}
+
+EXPORT result cuLibraryGetKernel(kernel **found, library *of, const char *name)
+{
+    module *here;
+    function *f;
+    BEGIN;
+    result code = module_here(of, &here);
+    if (code == SUCCESS)
+        code = get_function(&f, here, name);
+    if (code != SUCCESS)
+        return leave(code);
+    *found = of->kernels;
+    while (*found != NULL && strcmp((*found)->name, name) != 0)
+        *found = (*found)->next;
+    if (*found == NULL) {
+        kernel *made = calloc(1, sizeof *made);
+        made->kind = KERNEL;
+        made->of = of;
+        snprintf(made->name, sizeof made->name, "%s", name);
+        made->next = of->kernels;
+        *found = of->kernels = made;
+    }
     return leave(SUCCESS);
 }
+
+static result function_here(const kernel *k, function **found)
+{
+    module *here;
+    if (k->kind != KERNEL)
+        return INVALID_HANDLE;
+    const result code = module_here(k->of, &here);
+    return code == SUCCESS ? get_function(found, here, k->name) : code;
+}
+
+EXPORT result cuKernelGetFunction(function **found, const kernel *k)
+{
+    BEGIN;
+    return leave(function_here(k, found));
+}
+
+EXPORT result cuKernelSetAttribute(int attribute, int value, const kernel *k, int which)
+{
+    function *f;
+    (void)which;
+    BEGIN;
+    const result code = function_here(k, &f);
+    if (code != SUCCESS || attribute != SHARED_BYTES)
+        return leave(code != SUCCESS ? code : INVALID_VALUE);
+    f->most_shared = value;
+    return leave(SUCCESS);
+}
+
+EXPORT result cuLibraryUnload(library *of)
+{
+    BEGIN;
+    command_finish_all();
+    for (int i = 0; i < MOST_MODULES && of->modules[i] != NULL; i++)
+        unload(of->modules[i]);
+    while (of->kernels != NULL) {
+        kernel *first = of->kernels;
+        of->kernels = first->next;
+        memset(first, 0, sizeof *first);
+        free(first);
+    }
+    free(of);
+    return leave(SUCCESS);
+}
+
+/* ---- functions ---- */
 
 EXPORT result cuFuncGetName(const char **name, const function *f)
 {
     BEGIN;
+    if (f->kind != FUNCTION)
+        return leave(INVALID_HANDLE);
     *name = f->name;
     return leave(SUCCESS);
 }
@@ -121,6 +267,8 @@ EXPORT result cuFuncGetName(const char **name, const function *f)
 EXPORT result cuFuncGetModule(module **found, const function *f)
 {
     BEGIN;
+    if (f->kind != FUNCTION)
+        return leave(INVALID_HANDLE);
     *found = f->of;
     return leave(SUCCESS);
 }
@@ -129,6 +277,8 @@ EXPORT result cuFuncGetParamInfo(const function *f, size_t index, size_t *offset
 {
     BEGIN;
     size_t count = 0;
+    if (f->kind != FUNCTION)
+        return leave(INVALID_HANDLE);
     while (f->sizes != NULL && f->sizes[count] != 0)
         count++;
     if (index >= count)
@@ -141,16 +291,20 @@ EXPORT result cuFuncGetParamInfo(const function *f, size_t index, size_t *offset
 EXPORT result cuFuncGetAttribute(int *value, int attribute, const function *f)
 {
     BEGIN;
+    if (f->kind != FUNCTION)
+        return leave(INVALID_HANDLE);
     *value = f->most_shared;
-    return leave(attribute == 8 ? SUCCESS : INVALID_VALUE);
+    return leave(attribute == SHARED_BYTES ? SUCCESS : INVALID_VALUE);
 }
 
 EXPORT result cuFuncSetAttribute(function *f, int attribute, int value)
 {
     BEGIN;
-    if (attribute == 8)
+    if (f->kind != FUNCTION)
+        return leave(INVALID_HANDLE);
+    if (attribute == SHARED_BYTES)
         f->most_shared = value;
-    return leave(attribute == 8 ? SUCCESS : INVALID_VALUE);
+    return leave(attribute == SHARED_BYTES ? SUCCESS : INVALID_VALUE);
 }
 
 EXPORT result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const function *f,
@@ -195,28 +349,89 @@ static void run(void *data)
     check_all_guards();
 }
 
-static result launch(const function *f, const unsigned *grid, unsigned threads, unsigned shared,
-                     made_up_stream *stream, void **values, bool together)
+/* How it is launched. */
+typedef struct {
+    unsigned grid[2], threads, shared;
+    bool together, is_early;
+} shape;
+
+/* Memory of another context is at another address, or none, for a kernel. */
+static void check_pointer(const function *f, const void *value, size_t size)
+{
+    uintptr_t address;
+    if (f->sizes == NULL || size != sizeof address)
+        return;
+    memcpy(&address, value, size);
+    if (is_elsewhere(address)) {
+        fprintf(stderr, "made-up device: a kernel gets memory of another context\n");
+        abort();
+    }
+}
+
+static result launch(const function *f, shape how, made_up_stream *stream, void **values)
 {
     enum { MOST_BYTES = 2048 };
     /* Zeros between the arguments: command_names() reads all of it. */
     char data[sizeof(launching) + MOST_BYTES] = {0};
+    function *of_kernel;
+    if (f->kind == KERNEL) {
+        const result code = function_here((const kernel *)f, &of_kernel);
+        if (code != SUCCESS)
+            return leave(code);
+        f = of_kernel;
+    }
+    if (f->kind != FUNCTION || f->of->context != current_context())
+        return leave(INVALID_HANDLE);
+    if (stream->context != current_context())
+        return leave(INVALID_CONTEXT);
     launching l = {.f = f,
-                   .grid = {grid[0], grid[1], threads, shared, together},
-                   .threads = grid[0] * threads};
+                   .grid = {how.grid[0], how.grid[1], how.threads, how.shared, how.together},
+                   .threads = how.grid[0] * how.threads};
     size_t used = 0;
     for (size_t i = 0;
          f->sizes != NULL ? f->sizes[i] != 0 : i < EMULATED_ARGUMENTS && values[i] != NULL; i++) {
         const size_t size = f->sizes != NULL ? f->sizes[i] : sizeof(uint64_t);
         memcpy(data + sizeof l + used, values[i], size);
+        check_pointer(f, values[i], size);
         l.places[l.count++] = used;
         used += (size + 15) / 16 * 16;
     }
     memcpy(data, &l, sizeof l);
-    if (grid[0] == 0 || threads == 0)
+    if (how.grid[0] == 0 || how.threads == 0 || how.shared > (unsigned)f->most_shared)
         return leave(INVALID_VALUE);
-    command_give(stream, run, data, sizeof l + used);
+    command_give_kernel(stream, run, data, sizeof l + used, how.is_early);
     return leave(SUCCESS);
+}
+
+/* CUlaunchConfig. */
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    uintptr_t stream;
+    const struct {
+        int which;
+        char padding[4];
+        int value;
+        char more[60];
+    } * attributes;
+    unsigned attribute_count;
+} launch_config;
+
+static bool has_attribute(const launch_config *config, int which)
+{
+    for (unsigned i = 0; i < config->attribute_count; i++)
+        if (config->attributes[i].which == which && config->attributes[i].value != 0)
+            return true;
+    return false;
+}
+
+static shape shape_of(const launch_config *config)
+{
+    enum { COOPERATIVE = 2, PROGRAMMATIC_SERIALIZATION = 6 };
+    return (shape){.grid = {config->grid[0], config->grid[1]},
+                   .threads = config->block[0],
+                   .shared = config->shared,
+                   .together = has_attribute(config, COOPERATIVE),
+                   .is_early = has_attribute(config, PROGRAMMATIC_SERIALIZATION)};
 }
 
 #define LAUNCHES(suffix, is_per_thread)                                                            \
@@ -226,17 +441,24 @@ static result launch(const function *f, const unsigned *grid, unsigned threads, 
     {                                                                                              \
         BEGIN;                                                                                     \
         (void)z, (void)ty, (void)tz, (void)extra;                                                  \
-        return launch(f, (unsigned[]){x, y}, threads, shared, stream_of(stream, is_per_thread),    \
-                      values, false);                                                              \
+        return launch(f, (shape){{x, y}, threads, shared, false, false},                           \
+                      stream_of(stream, is_per_thread), values);                                   \
+    }                                                                                              \
+    EXPORT result cuLaunchKernelEx##suffix(const launch_config *config, const function *f,         \
+                                           void **values, void **extra)                            \
+    {                                                                                              \
+        BEGIN;                                                                                     \
+        (void)extra;                                                                               \
+        return launch(f, shape_of(config), stream_of(config->stream, is_per_thread), values);      \
+    }                                                                                              \
+    EXPORT result cuLaunchCooperativeKernel##suffix(                                               \
+        const function *f, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,      \
+        unsigned tz, unsigned shared, uintptr_t stream, void **values)                             \
+    {                                                                                              \
+        BEGIN;                                                                                     \
+        (void)z, (void)ty, (void)tz;                                                               \
+        return launch(f, (shape){{x, y}, threads, shared, true, false},                            \
+                      stream_of(stream, is_per_thread), values);                                   \
     }
 LAUNCHES(, false)
 LAUNCHES(_ptsz, true)
-
-EXPORT result cuLaunchCooperativeKernel(const function *f, unsigned x, unsigned y, unsigned z,
-                                        unsigned threads, unsigned ty, unsigned tz, unsigned shared,
-                                        uintptr_t stream, void **values)
-{
-    BEGIN;
-    (void)z, (void)ty, (void)tz;
-    return launch(f, (unsigned[]){x, y}, threads, shared, stream_of(stream, false), values, true);
-}

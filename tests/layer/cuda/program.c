@@ -6,11 +6,13 @@
  * the sum depends on SEED alone.
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
- * streams, "u" calls a function that is not known, "r" gives one of two
- * holds of the context back first, "j" links at run time, "i" launches on a piece of an allocation,
- * "b" on a new array.
+ * streams, "k" has its kernels of a library, "u" calls a function that is not known, "r" gives one
+ * of two holds of the context back first, "j" links at run time, "i" launches on a piece of an
+ * allocation, "b" on a new array.
  */
+#include "arrays.h"
 #include "sequence.h"
+#include "starts.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ typedef struct {
     void *context;
     unsigned long seed, count;
     bool is_alone;
+    const void *image; /* is loaded anew now and then; NULL: others have its kernels, too */
     uint64_t sum;
     unsigned long launches;
 } work;
@@ -34,6 +37,8 @@ static void *run_programs(void *given)
     make_streams();
     for (unsigned long i = 0; i < w->count; i++) {
         run_program(w->seed + i);
+        if (w->image != NULL && below(8) == 0)
+            load_kernels(w->image, true);
         if (says || (w->is_alone && (i + 1) % 1000 == 0))
             printf("%lu %016llx\n", w->seed + i, (unsigned long long)sum);
     }
@@ -42,14 +47,21 @@ static void *run_programs(void *given)
     return NULL;
 }
 
-static void run_threads(void *context, unsigned long seed, unsigned long count, int threads)
+static void run_threads(void *context, unsigned long seed, unsigned long count, int threads,
+                        const void *image)
 {
     enum { MOST_THREADS = 16 };
     pthread_t started[MOST_THREADS];
     work works[MOST_THREADS];
     unsigned long all = 0;
     for (int i = 0; i < threads; i++) {
-        works[i] = (work){context, seed + (unsigned long)i * count, count, threads == 1, 0, 0};
+        works[i] = (work){context,
+                          seed + (unsigned long)i * count,
+                          count,
+                          threads == 1,
+                          threads == 1 ? image : NULL,
+                          0,
+                          0};
         if (pthread_create(&started[i], NULL, run_programs, &works[i]) != 0)
             fail("pthread_create", 0);
     }
@@ -80,7 +92,7 @@ static void *read_image(const char *path)
 
 int main(int argc, char **argv)
 {
-    void *context, *module;
+    void *context;
     if (argc < 4)
         return 2;
     const char *flags = argc > 4 ? argv[4] : "";
@@ -88,14 +100,13 @@ int main(int argc, char **argv)
     by_thread = strchr(flags, 'p') != NULL;
     calls_unknown = strchr(flags, 'u') != NULL;
     knows_new_memory = strstr(argv[1], ".cubin") == NULL;
+    const bool by_library = strchr(flags, 'k') != NULL;
     find_functions(by_thread);
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
     CHECK(cuCtxSetCurrent(context));
     void *image = read_image(argv[1]);
-    CHECK(cuModuleLoadData(&module, image));
-    free(image);
-    find_kernels(module);
+    load_kernels(image, by_library);
     if (strchr(flags, 'j') != NULL) {
         void *linked;
         size_t size;
@@ -106,13 +117,14 @@ int main(int argc, char **argv)
         printf("%016llx %lu\n", (unsigned long long)sum, launches);
     }
     if (strchr(flags, 'b') != NULL)
-        puts(check_birth(module));
+        puts(check_birth(module_of_kernels()));
     if (strchr(flags, 'r') != NULL) { /* the context goes on */
         CHECK(cuDevicePrimaryCtxRetain(&context, 0));
         CHECK(cuDevicePrimaryCtxRelease(0));
     }
     run_threads(context, strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10),
-                strchr(flags, 't') != NULL ? 16 : 1);
+                strchr(flags, 't') != NULL ? 16 : 1, by_library ? image : NULL);
+    free(image);
     CHECK(cuDevicePrimaryCtxRelease(0));
     return 0;
 }

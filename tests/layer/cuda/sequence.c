@@ -1,144 +1,13 @@
 /* See sequence.h. */
 #include "sequence.h"
 
-#include "calls.h"
-#include "kernels.h"
+#include "arrays.h"
+#include "starts.h"
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool by_thread, calls_unknown, knows_new_memory;
-static _Thread_local bool is_captured;
-_Thread_local unsigned long launches;
-
-enum { MOST_ARRAYS = 6, STREAMS = 4, MOST_COUNT = 100 };
-typedef enum { PARTICLES, MIXED, FLOATS, TYPES } type;
-static const size_t record_bytes[TYPES] = {sizeof(particle), sizeof(mixed), sizeof(float)};
-
-typedef struct {
-    type type;
-    pointer address; /* 0: it is not there */
-    size_t count;
-    bool is_part;        /* of the allocation before it in the list */
-    bool is_pooled;      /* its memory may be given back in a stream */
-    void *written;       /* an event behind the last writing, or NULL */
-    void *read[STREAMS]; /* and behind the readings of each stream since */
-    int writer;          /* stream */
-} array;
-
-static _Thread_local uint64_t state;
-_Thread_local uint64_t sum;
-static _Thread_local array arrays[MOST_ARRAYS];
-static _Thread_local pointer streams[STREAMS]; /* the first is a default stream */
-static void *kernels[9];
-enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, WEIGH, SCALE, REACH, KERNELS };
-static const char *const names[KERNELS] = {"move",       "mix",   "fold",  "inside", "pairs",
-                                           "open_ended", "weigh", "scale", "reach"};
-
-/* A wait for the context ends captures of all threads: it waits until there are none. */
-static pthread_rwlock_t captures = PTHREAD_RWLOCK_INITIALIZER;
-
-static void wait_for_context(void)
-{
-    pthread_rwlock_wrlock(&captures);
-    CHECK(cu.cuCtxSynchronize());
-    pthread_rwlock_unlock(&captures);
-}
-
-static unsigned below(unsigned limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)((state >> 11) % limit);
-}
-
-static void add(const void *bytes, size_t count)
-{
-    const unsigned char *b = bytes;
-    for (size_t i = 0; i < count; i++)
-        sum = (sum ^ b[i]) * 1099511628211u;
-}
-
-static size_t bytes_of(const array *a)
-{
-    return a->count * record_bytes[a->type];
-}
-
-/* Not every number survives arithmetic that is summed byte by byte: these do. */
-static void fill(void *content, type t, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (t == PARTICLES) {
-            particle *p = (particle *)content + i;
-            *p = (particle){(float)below(9),
-                            (float)below(9),
-                            (float)below(9),
-                            (int)below(1000),
-                            {(float)below(5), (float)below(5), 1, 2}};
-        } else if (t == MIXED) {
-            mixed *m = (mixed *)content + i;
-            *m = (mixed){below(100), (float)below(100), {(unsigned char)below(256), 1, 2, 3}};
-        } else {
-            ((float *)content)[i] = (float)below(100);
-        }
-}
-
-static void drop(void **event)
-{
-    if (*event != NULL)
-        CHECK(cuEventDestroy_v2(*event));
-    *event = NULL;
-}
-
-static void forget(array *a)
-{
-    drop(&a->written);
-    for (int i = 0; i < STREAMS; i++)
-        drop(&a->read[i]);
-}
-
-/* Lets the stream come behind what the array needs. */
-static void order(array *a, int stream, bool writes)
-{
-    if (a->written != NULL && a->writer != stream)
-        CHECK(cu.cuStreamWaitEvent(streams[stream], a->written, 0));
-    for (int i = 0; writes && i < STREAMS; i++)
-        if (a->read[i] != NULL && i != stream)
-            CHECK(cu.cuStreamWaitEvent(streams[stream], a->read[i], 0));
-}
-
-static void note(array *a, int stream, bool writes)
-{
-    void **event = writes ? &a->written : &a->read[stream];
-    if (writes)
-        forget(a);
-    if (*event == NULL)
-        CHECK(cuEventCreate(event, 2));
-    CHECK(cu.cuEventRecord(*event, streams[stream]));
-    if (writes)
-        a->writer = stream;
-}
-
-/* A piece of an allocation, as allocators of programs hand it out. */
-static array *whole_of(array *a)
-{
-    return a->is_part ? a - 1 : a;
-}
-
-static array *pick(type t)
-{
-    array *found = NULL;
-    unsigned seen = 0;
-    for (int i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i].address != 0 && (t == TYPES || arrays[i].type == t) && below(++seen) == 0)
-            found = &arrays[i];
-    return found;
-}
 
 static void upload(array *a, int stream, size_t first, size_t count)
 {
@@ -289,13 +158,6 @@ static void copy(int stream)
     note(to, stream, true);
 }
 
-static void start(int kernel, size_t threads, int stream, void **values)
-{
-    CHECK(cu.cuLaunchKernel(kernels[kernel], (unsigned)(threads + 31) / 32, 1, 1, 32, 1, 1, 0,
-                            streams[stream], values, NULL));
-    launches += !is_captured;
-}
-
 static void launch_move(int stream, bool is_recorded)
 {
     array *a = pick(PARTICLES);
@@ -305,7 +167,7 @@ static void launch_move(int stream, bool is_recorded)
     float k = (float)below(3);
     if (!is_recorded)
         order(a, stream, true);
-    start(MOVE, a->count, stream, (void *[]){&a->address, &n, &k});
+    start(MOVE, a->count, streams[stream], (void *[]){&a->address, &n, &k});
     if (!is_recorded)
         note(a, stream, true);
 }
@@ -321,7 +183,7 @@ static void launch_mix(int stream)
     order(a, stream, false);
     order(b, stream, true);
     order(c, stream, true);
-    start(MIX, least, stream, (void *[]){&a->address, &b->address, &c->address, &n});
+    start(MIX, least, streams[stream], (void *[]){&a->address, &b->address, &c->address, &n});
     note(a, stream, false);
     note(b, stream, true);
     note(c, stream, true);
@@ -335,7 +197,7 @@ static void launch_fold(int stream)
     int n = (int)(a->count < sums->count ? a->count : sums->count);
     order(a, stream, false);
     order(sums, stream, true);
-    start(FOLD, (size_t)n, stream, (void *[]){&a->address, &sums->address, &n});
+    start(FOLD, (size_t)n, streams[stream], (void *[]){&a->address, &sums->address, &n});
     note(a, stream, false);
     note(sums, stream, true);
 }
@@ -350,7 +212,7 @@ static void launch_inside(int stream)
     memcpy(p.address, &b->address, sizeof b->address);
     order(a, stream, true);
     order(b, stream, false);
-    start(INSIDE, (size_t)n, stream, (void *[]){&a->address, &p, &n});
+    start(INSIDE, (size_t)n, streams[stream], (void *[]){&a->address, &p, &n});
     note(a, stream, true);
     note(b, stream, false);
 }
@@ -362,7 +224,7 @@ static void launch_pairs(int stream)
         return;
     int n = (int)a->count;
     order(a, stream, true);
-    start(PAIRS, a->count, stream, (void *[]){&a->address, &n});
+    start(PAIRS, a->count, streams[stream], (void *[]){&a->address, &n});
     note(a, stream, true);
 }
 
@@ -376,7 +238,28 @@ static void launch_unknown(int stream)
     if (a->type == MIXED)
         return;
     order(a, stream, true);
-    start(is_open ? OPEN : SCALE - (int)below(2), (size_t)n, stream, (void *[]){&a->address, &n});
+    start(is_open ? OPEN : SCALE - (int)below(2), (size_t)n, streams[stream],
+          (void *[]){&a->address, &n});
+    note(a, stream, true);
+}
+
+/* The kernel in front and the early one use different memory, all of which is ready before both. */
+static void launch_early(int stream)
+{
+    array *f = pick(FLOATS), *a = pick(PARTICLES);
+    if (f == NULL || a == NULL)
+        return;
+    int n = (int)f->count, m = (int)a->count;
+    float k = (float)below(3);
+    const bool is_move = below(2) == 0;
+    order(f, stream, true);
+    order(a, stream, true);
+    start(WEIGH, f->count, streams[stream], (void *[]){&f->address, &n});
+    if (is_move)
+        start_early(MOVE, a->count, streams[stream], (void *[]){&a->address, &m, &k});
+    else
+        start_early(OPEN, a->count, streams[stream], (void *[]){&a->address, &m});
+    note(f, stream, true);
     note(a, stream, true);
 }
 
@@ -395,7 +278,7 @@ static void launch_reach(int stream)
     order(&place, stream, true);
     CHECK(cu.cuMemcpyHtoDAsync_v2(table, &a->address, sizeof a->address, streams[stream]));
     order(a, stream, true);
-    start(REACH, a->count, stream, (void *[]){&table, &n});
+    start(REACH, a->count, streams[stream], (void *[]){&table, &n});
     note(a, stream, true);
     note(&place, stream, true);
 }
@@ -541,7 +424,7 @@ static void do_something(void)
                   {copy, 1},          {clear_some, 1},   {launch_unknown, 1}, {launch_reach, 1},
                   {launch_inside, 1}, {launch_pairs, 1}, {launch_mix, 3},     {launch_fold, 2},
                   {run_some, 1},      {do_rarely, 1},    {move_some, 4},      {repeat, 1},
-                  {retype, 1}};
+                  {retype, 1},        {launch_early, 1}};
     unsigned weight = 0;
     for (size_t i = 0; i < sizeof things / sizeof things[0]; i++)
         weight += things[i].weight;
@@ -550,12 +433,6 @@ static void do_something(void)
     while (chosen >= things[i].weight)
         chosen -= things[i++].weight;
     things[i].function((int)below(STREAMS));
-}
-
-void find_kernels(void *module)
-{
-    for (int i = 0; i < KERNELS; i++)
-        CHECK(cuModuleGetFunction(&kernels[i], module, names[i]));
 }
 
 void make_streams(void)
@@ -576,7 +453,7 @@ void launch_on_piece(void)
     CHECK(cu.cuMemAlloc_v2(&whole, 2 * sizeof content));
     pointer piece = whole + sizeof content;
     CHECK(cu.cuMemcpyHtoD_v2(piece, content, sizeof content));
-    start(MOVE, COUNT, 0, (void *[]){&piece, &n, &k});
+    start(MOVE, COUNT, streams[0], (void *[]){&piece, &n, &k});
     CHECK(cu.cuMemcpyDtoH_v2(content, piece, sizeof content));
     add(content, sizeof content);
     CHECK(cu.cuMemFree_v2(whole));

@@ -8,10 +8,6 @@ extern bool by_thread;        /* stream 0 is the thread's */
 extern bool calls_unknown;    /* a function that nobody knows */
 extern bool knows_new_memory; /* the device gives all of it the same bytes */
 
-extern _Thread_local uint64_t sum;           /* of all bytes that were read back */
-extern _Thread_local unsigned long launches; /* without those that were recorded */
-
-void find_kernels(void *module);
 void make_streams(void);
 void run_program(unsigned long seed);
 

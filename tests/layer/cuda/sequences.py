@@ -57,6 +57,9 @@ def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, 
         complain(f"{what}: {launched} launches, {counted} in the report")
     if not wants <= transformed(report):
         complain(f"{what}: not transformed: {' '.join(wants - transformed(report))}")
+    refused = [kernel["name"] for kernel in report["kernels"] if "refused" in kernel.get("held_reason", "")]
+    if refused:
+        complain(f"{what}: second forms without what the program asked for: {' '.join(refused)}")
     if policy == "off" and transformed(report):
         complain(f"{what}: transformed: {' '.join(transformed(report))}")
     if policy == "off" and any(kernel["timed_launches"] != kernel["launches"] for kernel in report["kernels"]):
@@ -158,6 +161,7 @@ def check_verification():
 every = frozenset({"move", "mix", "fold", "inside", "pairs"})
 check(1, count, wants=every)
 check(500001, count // 4, "p", wants=every)  # per-thread default streams
+check(550001, count // 8, "k", wants=every)  # kernels of libraries
 check(600001, count // 4, wants=every, MADE_UP_SEED="99")
 check(700001, max(count // 8, 800), "u")  # rare calls: fewer programs never change bytes
 check(710001, count // 40, "t", wants={"move"})  # 16 threads, most of which wait for conversions to be built
