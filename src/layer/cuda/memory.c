@@ -138,12 +138,30 @@ static void new_buffer(uintptr_t address, size_t size, const char *kept) RS_LOCK
     rs_buffer_set_blank(&buffer->core);
 }
 
+static const char managed[] = "the memory is managed: the host may use it at any time";
+
+/* Pools may have memory of the host, or managed memory. NULL: it is the device's own. */
+static const char *why_pooled_stays(uintptr_t address)
+{
+    enum { MEMORY_TYPE = 2, IS_MANAGED = 8 };
+    uint64_t type = 0, is_managed = 0;
+    if (rs_cuda.more.cuPointerGetAttribute == NULL ||
+        rs_cuda.more.cuPointerGetAttribute(&type, MEMORY_TYPE, address) != RS_CUDA_SUCCESS ||
+        rs_cuda.more.cuPointerGetAttribute(&is_managed, IS_MANAGED, address) != RS_CUDA_SUCCESS)
+        return "the driver does not say whether the host may use the memory";
+    if (is_managed != 0)
+        return managed;
+    return type == RS_CUDA_MEMORY_DEVICE ? NULL : "the memory is the host's";
+}
+
 static rs_word allocate(const rs_entry *entry, const rs_word *w, const char *kept)
 {
     const rs_word result = rs_entry_call(entry, w);
     const uintptr_t *address = (const uintptr_t *)w[0];
     if ((rs_cuda_result)result != RS_CUDA_SUCCESS || address == NULL || rs_cuda_is_frozen())
         return result;
+    if (entry->kind->stream >= 0)
+        kept = why_pooled_stays(*address);
     rs_layer_lock(rs_the_layer());
     new_buffer(*address, w[entry->kind->bytes], kept);
     rs_layer_unlock(rs_the_layer());
@@ -158,7 +176,7 @@ rs_word rs_follow_allocate(const rs_entry *entry, rs_word *w)
 
 rs_word rs_follow_allocate_kept(const rs_entry *entry, rs_word *w)
 {
-    return allocate(entry, w, "the memory is managed: the host may use it at any time");
+    return allocate(entry, w, managed);
 }
 
 /* ---- releases ---- */

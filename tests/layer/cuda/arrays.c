@@ -101,12 +101,28 @@ array *whole_of(array *a)
     return a->is_part ? a - 1 : a;
 }
 
-array *pick(type t)
+static array *pick_some(type t, bool is_open)
 {
     array *found = NULL;
     unsigned seen = 0;
-    for (int i = 0; i < MOST_ARRAYS; i++)
-        if (arrays[i].address != 0 && (t == TYPES || arrays[i].type == t) && below(++seen) == 0)
-            found = &arrays[i];
+    for (array *a = arrays; a < arrays + MOST_ARRAYS; a++)
+        if (a->address != 0 && (t == TYPES || a->type == t) && (a->host != NULL || !is_open) &&
+            below(++seen) == 0)
+            found = a;
     return found;
+}
+
+array *pick(type t)
+{
+    return pick_some(t, false);
+}
+
+array *pick_open(void)
+{
+    return pick_some(TYPES, true);
+}
+
+bool has_part(const array *a)
+{
+    return a + 1 < arrays + MOST_ARRAYS && a[1].address != 0 && a[1].is_part;
 }

@@ -17,12 +17,19 @@ enum { MOST_ARRAYS = 6, STREAMS = 4, MOST_COUNT = 100 };
 typedef enum { PARTICLES, MIXED, FLOATS, TYPES } type;
 extern const size_t record_bytes[TYPES];
 
+/* Where the memory is from; in streams it is given back to pools alone. */
+typedef enum { OF_DEVICE, OF_POOL, MANAGED, OF_HOST, OF_HOST_POOL, OF_MANAGED_POOL, MAPPED } kind;
+enum { KINDS = MAPPED + 1 };
+
 typedef struct {
     type type;
+    kind kind;
     pointer address; /* 0: it is not there */
     size_t count;
-    bool is_part;        /* of the allocation before it in the list */
-    bool is_pooled;      /* its memory may be given back in a stream */
+    bool is_part; /* of the allocation before it in the list */
+    char *host;   /* the host, or another process, uses it here without a call; NULL: nobody */
+    pointer texture;
+    void *mapping;       /* of MAPPED */
     void *written;       /* an event behind the last writing, or NULL */
     void *read[STREAMS]; /* and behind the readings of each stream since */
     int writer;          /* stream */
@@ -51,8 +58,10 @@ void forget(array *a);
 
 /* A piece of an allocation, as allocators of programs hand it out. */
 array *whole_of(array *a);
+bool has_part(const array *a);
 
 /* One of a type, or (TYPES) any; NULL: there is none. */
 array *pick(type t);
+array *pick_open(void); /* one that the host may use without a call */
 
 #endif

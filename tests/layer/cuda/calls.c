@@ -20,6 +20,7 @@ static const struct {
     FUNCTION(cuMemAlloc_v2, "cuMemAlloc"),
     FUNCTION(cuMemFree_v2, "cuMemFree"),
     FUNCTION(cuMemAllocAsync, "cuMemAllocAsync"),
+    FUNCTION(cuMemAllocFromPoolAsync, NULL),
     FUNCTION(cuMemFreeAsync, "cuMemFreeAsync"),
     FUNCTION(cuMemcpyHtoD_v2, NULL),
     FUNCTION(cuMemcpyDtoH_v2, "cuMemcpyDtoH"),

@@ -28,7 +28,7 @@
 #define OPEN KERNEL("open_ended", 2, "false", "3.0", OF_PARTICLE(0, "a", 2))
 
 NOTE_AND_OTHERS(own, MOVE "," MIX "," FOLD "," INSIDE "," PAIRS "," BIRTH "," OPEN, "move_full",
-                OTHER("weigh", 2, "true"));
+                OTHER("weigh", 2, "true") "," OTHER("sample", 3, "false"));
 
 /* Of another source that was built so, with kernels of the same names in modules of its own. */
 NOTE_AND_OTHERS(elsewhere, KERNEL("reach", 2, "true", "3.0", OF_PARTICLE(0, "a", 2)),

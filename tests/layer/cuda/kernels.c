@@ -11,6 +11,7 @@
  *   weigh(float *p, int n)                                closed, without a second form
  *   scale(float *p, int n)                                not described, as the following
  *   reach(char **table, int n)                            by an address in memory
+ *   sample(pointer texture, float *sums, int n)           described, but by a texture
  *
  * Both forms take the microseconds of TIMES, so that policy auto has something to decide by. What
  * is foretold of them (description.c) is right of move, too much of mix and wrong of fold.
@@ -279,4 +280,13 @@ void reach(unsigned threads, void **values)
     particle *a = (particle *)table[0];
     for (size_t i = 0; i < limit(threads, VALUE(int, 1)); i++)
         a[i].y += (float)a[i].id + 3;
+}
+
+SIZES(sample, P, P, I);
+void sample(unsigned threads, void **values)
+{
+    particle **texture = VALUE(particle **, 0);
+    float *sums = VALUE(float *, 1);
+    for (size_t i = 0; i < limit(threads, VALUE(int, 2)); i++)
+        sums[i] += (*texture)[i].y;
 }

@@ -49,6 +49,21 @@ extern bool driver_has_ended, driver_is_lost;
 void *current_context(void);
 made_up_stream *stream_of(uintptr_t handle, bool is_per_thread);
 
+/* Those from OF_POOL on are given back without a wait. */
+typedef enum {
+    OF_DEVICE,
+    MANAGED,
+    OF_HOST,
+    MAPPED,
+    OF_POOL,
+    OF_MANAGED_POOL,
+    OF_HOST_POOL
+} memory_kind;
+result allocate(uintptr_t *address, size_t bytes, memory_kind kind);
+
+/* Whether some of these bytes are of no memory. */
+bool is_outside(uintptr_t address, size_t bytes);
+
 /* Whether it is memory of another context than the current one. */
 bool is_elsewhere(uintptr_t address);
 

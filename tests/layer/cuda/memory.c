@@ -1,4 +1,4 @@
-/* Memory and copies of the made-up driver. */
+/* Memory of the made-up driver: of the device, of pools, managed, of the host, mapped. */
 #include "made_up.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ typedef struct allocation {
     void *context;
     unsigned char *bytes; /* with guards on both sides */
     size_t size;
-    bool is_pooled;
+    memory_kind kind;
 } allocation;
 
 static allocation *allocations;
@@ -25,6 +25,13 @@ static allocation *find_allocation(uintptr_t address)
         if (address - (uintptr_t)a->bytes - GUARD_BYTES < a->size)
             return a;
     return NULL;
+}
+
+bool is_outside(uintptr_t address, size_t bytes)
+{
+    const allocation *found = find_allocation(address);
+    return bytes > 0 &&
+           (found == NULL || address + bytes > (uintptr_t)found->bytes + GUARD_BYTES + found->size);
 }
 
 bool is_elsewhere(uintptr_t address)
@@ -40,7 +47,7 @@ static void number_words(unsigned char *bytes, size_t size)
         memcpy(bytes + i * sizeof i, &i, sizeof i);
 }
 
-static result allocate(uintptr_t *address, size_t bytes, bool is_pooled)
+result allocate(uintptr_t *address, size_t bytes, memory_kind kind)
 {
     allocation *made = malloc(sizeof *made);
     if (bytes == 0 || posix_memalign((void **)&made->bytes, 256, bytes + 2 * GUARD_BYTES) != 0)
@@ -50,7 +57,7 @@ static result allocate(uintptr_t *address, size_t bytes, bool is_pooled)
         number_words(made->bytes + GUARD_BYTES, bytes);
     made->context = current_context();
     made->size = bytes;
-    made->is_pooled = is_pooled;
+    made->kind = kind;
     made->next = allocations;
     allocations = made;
     *address = (uintptr_t)made->bytes + GUARD_BYTES;
@@ -91,7 +98,7 @@ static void release(void *data)
 EXPORT result cuMemAlloc_v2(uintptr_t *address, size_t bytes)
 {
     BEGIN;
-    return leave(allocate(address, bytes, false));
+    return leave(allocate(address, bytes, OF_DEVICE));
 }
 
 /* Nothing waits for commands on memory of a pool: the caller has done so, says the driver's
@@ -102,7 +109,7 @@ EXPORT result cuMemFree_v2(uintptr_t address)
     const allocation *found = find_allocation(address);
     if (address != 0 && (found == NULL || (uintptr_t)found->bytes + GUARD_BYTES != address))
         return leave(INVALID_VALUE);
-    if (found == NULL || !found->is_pooled)
+    if (found == NULL || found->kind < OF_POOL)
         command_finish_all();
     else if (command_names(address, found->size)) {
         fprintf(stderr, "made-up device: memory of a pool is freed under a command\n");
@@ -125,152 +132,90 @@ EXPORT result cuMemGetAddressRange_v2(uintptr_t *start, size_t *size, uintptr_t 
 
 EXPORT result cuPointerGetAttribute(unsigned *value, int attribute, uintptr_t address)
 {
-    enum { MEMORY_TYPE = 2, OF_DEVICE = 2 };
+    enum { MEMORY_TYPE = 2, IS_MANAGED = 8, HOST = 1, DEVICE = 2 };
     BEGIN;
-    *value = OF_DEVICE;
-    return leave(attribute == MEMORY_TYPE && find_allocation(address) != NULL ? SUCCESS
-                                                                              : INVALID_VALUE);
+    const allocation *found = find_allocation(address);
+    if (found == NULL || (attribute != MEMORY_TYPE && attribute != IS_MANAGED))
+        return leave(INVALID_VALUE);
+    const bool is_managed = found->kind == MANAGED || found->kind == OF_MANAGED_POOL;
+    const bool is_of_host = found->kind == OF_HOST || found->kind == OF_HOST_POOL;
+    *value = attribute == IS_MANAGED ? is_managed : is_of_host ? HOST : DEVICE;
+    return leave(SUCCESS);
 }
 
-EXPORT result cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+/* ---- memory that the host may use without a call ---- */
+
+EXPORT result cuMemAllocManaged(uintptr_t *address, size_t bytes, unsigned flags)
 {
     (void)flags;
-    *address = malloc(bytes);
-    return SUCCESS;
+    BEGIN;
+    return leave(allocate(address, bytes, MANAGED));
 }
 
-EXPORT result cuMemFreeHost(void *address)
+EXPORT result cuMemHostAlloc(uintptr_t *address, size_t bytes, unsigned flags)
 {
-    free(address);
-    return SUCCESS;
+    (void)flags;
+    BEGIN;
+    return leave(allocate(address, bytes, OF_HOST));
 }
 
-/* ---- copies ---- */
-
-typedef struct {
-    void *to;
-    const void *from;
-    size_t bytes;
-} copying;
-
-static void copy(void *data)
+EXPORT result cuMemHostGetDevicePointer_v2(uintptr_t *address, uintptr_t of_host, unsigned flags)
 {
-    copying c;
-    memcpy(&c, data, sizeof c);
-    memmove(c.to, c.from != NULL ? c.from : (char *)data + sizeof c, c.bytes);
+    (void)flags;
+    BEGIN;
+    *address = of_host;
+    return leave(find_allocation(of_host) != NULL ? SUCCESS : INVALID_VALUE);
 }
 
-static bool is_outside(uintptr_t address, size_t bytes)
+EXPORT result cuMemFreeHost(uintptr_t address)
 {
-    const allocation *found = find_allocation(address);
-    return bytes > 0 &&
-           (found == NULL || address + bytes > (uintptr_t)found->bytes + GUARD_BYTES + found->size);
-}
-
-/* Memory of the host is read when the call is made. */
-static result copy_in(made_up_stream *stream, uintptr_t to, const void *from, size_t bytes,
-                      bool blocks)
-{
-    if (is_outside(to, bytes))
-        return leave(INVALID_VALUE);
-    char *data = malloc(sizeof(copying) + bytes);
-    memcpy(data, &(copying){(void *)to, NULL, bytes}, sizeof(copying));
-    memcpy(data + sizeof(copying), from, bytes);
-    const command_id id = command_give(stream, copy, data, sizeof(copying) + bytes);
-    free(data);
-    if (blocks)
-        command_finish(id);
+    BEGIN;
+    command_finish_all();
+    release(&address);
     return leave(SUCCESS);
 }
 
-static result copy_later(made_up_stream *stream, void *to, const void *from, size_t bytes,
-                         bool blocks)
+/* ---- pools ---- */
+
+/* CUmemPoolProps. */
+typedef struct {
+    int allocation, handles;
+    struct {
+        int type, id;
+    } location;
+} pool_properties;
+
+EXPORT result cuMemPoolCreate(memory_kind **pool, const pool_properties *properties)
 {
-    const command_id id = command_give(stream, copy, &(copying){to, from, bytes}, sizeof(copying));
-    if (blocks)
-        command_finish(id);
+    enum { OF_MANAGED = 2, AT_HOST = 2 };
+    BEGIN;
+    *pool = malloc(sizeof **pool);
+    **pool = properties->allocation == OF_MANAGED   ? OF_MANAGED_POOL
+             : properties->location.type == AT_HOST ? OF_HOST_POOL
+                                                    : OF_POOL;
     return leave(SUCCESS);
 }
 
-static result copy_out(made_up_stream *stream, void *to, uintptr_t from, size_t bytes, bool blocks)
+EXPORT result cuMemPoolDestroy(memory_kind *pool)
 {
-    return is_outside(from, bytes) ? leave(INVALID_VALUE)
-                                   : copy_later(stream, to, (const void *)from, bytes, blocks);
+    BEGIN;
+    free(pool);
+    return leave(SUCCESS);
 }
 
-static result copy_over(made_up_stream *stream, uintptr_t to, uintptr_t from, size_t bytes)
-{
-    return is_outside(from, bytes) || is_outside(to, bytes)
-               ? leave(INVALID_VALUE)
-               : copy_later(stream, (void *)to, (const void *)from, bytes, false);
-}
-
-#define COPIES(suffix, is_per_thread)                                                              \
-    EXPORT result cuMemcpyHtoD_v2##suffix(uintptr_t to, const void *from, size_t bytes)            \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        return copy_in(stream_of(0, is_per_thread), to, from, bytes, true);                        \
-    }                                                                                              \
-    EXPORT result cuMemcpyDtoH_v2##suffix(void *to, uintptr_t from, size_t bytes)                  \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        return copy_out(stream_of(0, is_per_thread), to, from, bytes, true);                       \
-    }                                                                                              \
-    EXPORT result cuMemcpyDtoD_v2##suffix(uintptr_t to, uintptr_t from, size_t bytes)              \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        return copy_over(stream_of(0, is_per_thread), to, from, bytes);                            \
-    }
-COPIES(, false)
-COPIES(_ptds, true)
-
-typedef struct {
-    unsigned char *to;
-    unsigned char value;
-    size_t bytes;
-} filling;
-
-static void fill(void *data)
-{
-    filling f;
-    memcpy(&f, data, sizeof f);
-    memset(f.to, f.value, f.bytes);
-}
-
-#define LATER(suffix, is_per_thread)                                                               \
-    EXPORT result cuMemcpyHtoDAsync_v2##suffix(uintptr_t to, const void *from, size_t bytes,       \
-                                               uintptr_t stream)                                   \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        return copy_in(stream_of(stream, is_per_thread), to, from, bytes, false);                  \
-    }                                                                                              \
-    EXPORT result cuMemcpyDtoHAsync_v2##suffix(void *to, uintptr_t from, size_t bytes,             \
-                                               uintptr_t stream)                                   \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        return copy_out(stream_of(stream, is_per_thread), to, from, bytes, false);                 \
-    }                                                                                              \
-    EXPORT result cuMemcpyDtoDAsync_v2##suffix(uintptr_t to, uintptr_t from, size_t bytes,         \
-                                               uintptr_t stream)                                   \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        return copy_over(stream_of(stream, is_per_thread), to, from, bytes);                       \
-    }                                                                                              \
-    EXPORT result cuMemsetD8Async##suffix(uintptr_t to, unsigned char value, size_t bytes,         \
-                                          uintptr_t stream)                                        \
-    {                                                                                              \
-        BEGIN;                                                                                     \
-        if (is_outside(to, bytes))                                                                 \
-            return leave(INVALID_VALUE);                                                           \
-        command_give(stream_of(stream, is_per_thread), fill,                                       \
-                     &(filling){(unsigned char *)to, value, bytes}, sizeof(filling));              \
-        return leave(SUCCESS);                                                                     \
-    }                                                                                              \
+#define OF_POOLS(suffix, is_per_thread)                                                            \
     EXPORT result cuMemAllocAsync##suffix(uintptr_t *address, size_t bytes, uintptr_t stream)      \
     {                                                                                              \
         BEGIN;                                                                                     \
         (void)stream;                                                                              \
-        return leave(allocate(address, bytes, true));                                              \
+        return leave(allocate(address, bytes, OF_POOL));                                           \
+    }                                                                                              \
+    EXPORT result cuMemAllocFromPoolAsync##suffix(uintptr_t *address, size_t bytes,                \
+                                                  const memory_kind *pool, uintptr_t stream)       \
+    {                                                                                              \
+        BEGIN;                                                                                     \
+        (void)stream;                                                                              \
+        return leave(allocate(address, bytes, *pool));                                             \
     }                                                                                              \
     EXPORT result cuMemFreeAsync##suffix(uintptr_t address, uintptr_t stream)                      \
     {                                                                                              \
@@ -278,48 +223,81 @@ static void fill(void *data)
         command_give(stream_of(stream, is_per_thread), release, &address, sizeof address);         \
         return leave(SUCCESS);                                                                     \
     }
-LATER(, false)
-LATER(_ptsz, true)
+OF_POOLS(, false)
+OF_POOLS(_ptsz, true)
 
-/* CUDA_MEMCPY2D, between memory of the device. */
+/* ---- mapped memory: it has an address from the beginning ---- */
+
 typedef struct {
-    size_t x, y;
-    int type;
-    void *host;
-    uintptr_t device;
-    void *array;
-    size_t pitch;
-} side;
-typedef struct {
-    side source, target;
-    size_t row_bytes, rows;
-} copying_rows;
+    size_t size;
+} physical;
 
-static void copy_rows(void *data)
+EXPORT result cuMemCreate(physical **made, size_t bytes, const void *properties, uint64_t flags)
 {
-    copying_rows c;
-    memcpy(&c, data, sizeof c);
-    for (size_t row = 0; row < c.rows; row++)
-        memmove((char *)c.target.device + (c.target.y + row) * c.target.pitch + c.target.x,
-                (const char *)c.source.device + (c.source.y + row) * c.source.pitch + c.source.x,
-                c.row_bytes);
-}
-
-EXPORT result cuMemcpy2DAsync_v2(const copying_rows *rows, uintptr_t stream)
-{
+    (void)properties, (void)flags;
     BEGIN;
-    command_give(stream_of(stream, false), copy_rows, rows, sizeof *rows);
+    *made = malloc(sizeof **made);
+    (*made)->size = bytes;
     return leave(SUCCESS);
 }
 
-EXPORT result cuMemcpy2D_v2(const copying_rows *rows)
+EXPORT result cuMemRelease(physical *one)
 {
     BEGIN;
-    command_give(stream_of(0, false), copy_rows, rows, sizeof *rows);
+    free(one);
     return leave(SUCCESS);
 }
 
-/* ---- other processes: there are none ---- */
+EXPORT result cuMemExportToShareableHandle(void *made, const physical *one, int type,
+                                           uint64_t flags)
+{
+    (void)type, (void)flags;
+    BEGIN;
+    memcpy(made, &one->size, sizeof(int));
+    return leave(SUCCESS);
+}
+
+EXPORT result cuMemAddressReserve(uintptr_t *address, size_t bytes, size_t alignment,
+                                  uintptr_t wanted, uint64_t flags)
+{
+    (void)alignment, (void)wanted, (void)flags;
+    BEGIN;
+    return leave(allocate(address, bytes, MAPPED));
+}
+
+EXPORT result cuMemMap(uintptr_t address, size_t bytes, size_t offset, const physical *one,
+                       uint64_t flags)
+{
+    (void)flags;
+    BEGIN;
+    return leave(find_allocation(address) != NULL && offset + bytes <= one->size ? SUCCESS
+                                                                                 : INVALID_VALUE);
+}
+
+EXPORT result cuMemSetAccess(uintptr_t address, size_t bytes, const void *access, size_t number)
+{
+    (void)address, (void)bytes, (void)access, (void)number;
+    BEGIN;
+    return leave(SUCCESS);
+}
+
+EXPORT result cuMemUnmap(uintptr_t address, size_t bytes)
+{
+    (void)address, (void)bytes;
+    BEGIN;
+    command_finish_all();
+    return leave(SUCCESS);
+}
+
+EXPORT result cuMemAddressFree(uintptr_t address, size_t bytes)
+{
+    (void)bytes;
+    BEGIN;
+    release(&address);
+    return leave(SUCCESS);
+}
+
+/* ---- other processes: what they do with the memory the test does without a call ---- */
 
 typedef struct {
     char reserved[64];
@@ -327,10 +305,16 @@ typedef struct {
 
 EXPORT result cuIpcGetMemHandle(handle *made, uintptr_t address)
 {
-    (void)made, (void)address;
-    return UNKNOWN;
+    BEGIN;
+    const allocation *found = find_allocation(address);
+    if (found == NULL || found->kind != OF_DEVICE)
+        return leave(INVALID_VALUE);
+    memset(made, 0, sizeof *made);
+    memcpy(made, &address, sizeof address);
+    return leave(SUCCESS);
 }
 
+/* There are none that give any. */
 EXPORT result cuIpcOpenMemHandle_v2(uintptr_t *address, handle opened, unsigned flags)
 {
     (void)address, (void)opened, (void)flags;
@@ -343,11 +327,31 @@ EXPORT result cuIpcCloseMemHandle(uintptr_t address)
     return UNKNOWN;
 }
 
-/* Nobody knows this one. */
-EXPORT result cuMadeUpFunction(uintptr_t address, unsigned char value, size_t bytes)
+/* ---- textures: a handle that kernels read an address by ---- */
+
+/* CUDA_RESOURCE_DESC of linear memory. */
+typedef struct {
+    int type;
+    uintptr_t address;
+} resource;
+
+EXPORT result cuTexObjectCreate(const uintptr_t **made, const resource *of, const void *texture,
+                                const void *view)
+{
+    enum { LINEAR = 2 };
+    (void)texture, (void)view;
+    BEGIN;
+    if (of->type != LINEAR || find_allocation(of->address) == NULL || of->address % 256 != 0)
+        return leave(INVALID_VALUE);
+    uintptr_t *address = malloc(sizeof *address);
+    *address = of->address;
+    *made = address;
+    return leave(SUCCESS);
+}
+
+EXPORT result cuTexObjectDestroy(uintptr_t *texture)
 {
     BEGIN;
-    command_finish_all();
-    memset((void *)address, value, bytes);
+    free(texture);
     return leave(SUCCESS);
 }

@@ -8,9 +8,10 @@
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "k" has its kernels of a library, "u" calls a function that is not known, "r" gives one
  * of two holds of the context back first, "j" links at run time, "i" launches on a piece of an
- * allocation, "b" on a new array.
+ * allocation, "b" on a new array, "m" on each kind of memory.
  */
 #include "arrays.h"
+#include "memories.h"
 #include "sequence.h"
 #include "starts.h"
 
@@ -114,6 +115,10 @@ int main(int argc, char **argv)
     }
     if (strchr(flags, 'i') != NULL) {
         launch_on_piece();
+        printf("%016llx %lu\n", (unsigned long long)sum, launches);
+    }
+    if (strchr(flags, 'm') != NULL) {
+        launch_on_kinds();
         printf("%016llx %lu\n", (unsigned long long)sum, launches);
     }
     if (strchr(flags, 'b') != NULL)

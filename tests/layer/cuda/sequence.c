@@ -2,6 +2,7 @@
 #include "sequence.h"
 
 #include "arrays.h"
+#include "memories.h"
 #include "starts.h"
 
 #include <stdlib.h>
@@ -55,27 +56,21 @@ static void make(void)
         const int stream = (int)below(STREAMS);
         const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 && below(4) == 0;
         const size_t bytes = bytes_of(a) * (has_part ? 2 : 1);
-        a->is_pooled = below(2) != 0;
-        if (!a->is_pooled)
-            CHECK(cu.cuMemAlloc_v2(&a->address, bytes));
-        else
-            CHECK(cu.cuMemAllocAsync(&a->address, bytes, streams[stream]));
+        a->kind = choose_kind();
+        allocate(a, bytes, stream);
         begin(a, stream);
         if (has_part) {
             arrays[i + 1] = (array){.type = a->type,
                                     .count = a->count,
+                                    .kind = a->kind,
                                     .address = a->address + bytes_of(a),
+                                    .host = a->host != NULL ? a->host + bytes_of(a) : NULL,
                                     .is_part = true};
             order(a, stream, false);
             begin(&arrays[i + 1], stream);
         }
         return;
     }
-}
-
-static bool has_part(const array *a)
-{
-    return a + 1 < arrays + MOST_ARRAYS && a[1].address != 0 && a[1].is_part;
 }
 
 static void end(array *a, bool at_once)
@@ -87,13 +82,14 @@ static void end(array *a, bool at_once)
     order(a, stream, true);
     if (both)
         order(a + 1, stream, true);
-    const bool is_later = !at_once && a->is_pooled && below(2) != 0;
-    if (a->is_pooled && !is_later) /* the driver waits for other memory alone */
+    const bool is_later = !at_once && is_pooled(a) && below(2) != 0;
+    /* The driver waits for other memory alone. */
+    if (!is_later && (is_pooled(a) || a->kind == MAPPED || a->texture != 0))
         wait_for_context();
     if (is_later)
-        CHECK(cu.cuMemFreeAsync(a->address, streams[stream]));
+        release_later(a, stream);
     else
-        CHECK(cu.cuMemFree_v2(a->address));
+        release(a, bytes_of(a) * (both ? 2 : 1));
     forget(a);
     a->address = 0;
     if (both) {
@@ -424,7 +420,8 @@ static void do_something(void)
                   {copy, 1},          {clear_some, 1},   {launch_unknown, 1}, {launch_reach, 1},
                   {launch_inside, 1}, {launch_pairs, 1}, {launch_mix, 3},     {launch_fold, 2},
                   {run_some, 1},      {do_rarely, 1},    {move_some, 4},      {repeat, 1},
-                  {retype, 1},        {launch_early, 1}};
+                  {retype, 1},        {launch_early, 1}, {look_some, 1},      {touch_some, 1},
+                  {share_some, 1},    {launch_sample, 1}};
     unsigned weight = 0;
     for (size_t i = 0; i < sizeof things / sizeof things[0]; i++)
         weight += things[i].weight;

@@ -8,7 +8,7 @@
 
 #include "calls.h"
 
-enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, WEIGH, SCALE, REACH, KERNELS };
+enum { MOVE, MIX, FOLD, INSIDE, PAIRS, OPEN, WEIGH, SCALE, REACH, SAMPLE, KERNELS };
 
 extern _Thread_local bool is_captured;       /* the calling thread's launches are recorded */
 extern _Thread_local unsigned long launches; /* without those that were recorded */
@@ -19,9 +19,10 @@ void load_kernels(const void *image, bool by_library);
 /* The module of the kernels, if it is no library's. */
 void *module_of_kernels(void);
 
-/* By any of the ways; and so that it may begin before the kernel in front of it in the stream has
- * ended. */
+/* By any of the ways; by cuLaunchKernel; and so that it may begin before the kernel in front of it
+ * in the stream has ended. */
 void start(int kernel, size_t threads, pointer stream, void **values);
+void start_plainly(int kernel, size_t threads, pointer stream, void **values);
 void start_early(int kernel, size_t threads, pointer stream, void **values);
 
 #endif

@@ -171,3 +171,10 @@ KERNEL(reach)(char **table, int n)
     if (i < size_t(n))
         a[i].y += float(a[i].id) + 3;
 }
+
+KERNEL(sample)(cudaTextureObject_t texture, float *sums, int n)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), words = sizeof(particle) / 4;
+    if (i < n)
+        sums[i] += tex1Dfetch<float>(texture, i * words + 1);
+}
