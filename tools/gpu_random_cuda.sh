@@ -30,7 +30,7 @@ touch "$passed"
 export RESTRIDE_WISDOM=
 sources=tests/layer/cuda
 stubs=$(dirname "$(command -v nvcc)")/../lib64/stubs
-parts=(program.c sequence.c starts.c memories.c arrays.c birth.c calls.c description.c)
+parts=(program.c sequence.c starts.c memories.c elsewhere.c arrays.c birth.c calls.c description.c)
 nvcc -std=c++17 -O2 -fmad=false -arch=$architecture -cubin $sources/gpu/random.cu -o "$work/kernels.cubin" &&
     "${CC:-cc}" -std=gnu11 -O2 -D_GNU_SOURCE "${parts[@]/#/$sources/}" -o "$work/program" \
         -L"$stubs" -lcuda -ldl -lpthread || exit 1

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool knows_new_memory;
 _Thread_local uint64_t state, sum;
 _Thread_local array arrays[MOST_ARRAYS];
 _Thread_local pointer streams[STREAMS];

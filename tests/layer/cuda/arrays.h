@@ -40,6 +40,8 @@ extern _Thread_local uint64_t sum;   /* of all bytes that were read back */
 extern _Thread_local array arrays[MOST_ARRAYS];
 extern _Thread_local pointer streams[STREAMS]; /* the first is a default stream */
 
+extern bool knows_new_memory; /* the device gives all of it the same bytes */
+
 /* A wait for the context ends captures of all threads: it waits until there are none. */
 extern pthread_rwlock_t captures;
 void wait_for_context(void);

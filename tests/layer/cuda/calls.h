@@ -21,6 +21,20 @@ typedef struct {
     size_t row_bytes, rows;
 } copying_rows;
 
+/* CUDA_MEMCPY3D_PEER. */
+typedef struct {
+    size_t x, y, z, level;
+    int type;
+    void *host;
+    pointer device;
+    void *array, *context;
+    size_t pitch, height;
+} peer_side;
+typedef struct {
+    peer_side source, target;
+    size_t row_bytes, rows, planes;
+} copying_peer;
+
 /* CUlaunchConfig. */
 typedef struct {
     int which;
@@ -40,6 +54,10 @@ int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRelease(int device);
 int cuCtxSetCurrent(void *context);
+int cuCtxGetCurrent(void **context);
+int cuCtxCreate_v2(void **context, unsigned flags, int device);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleUnload(void *module);
 int cuLibraryLoadData(void **library, const void *image, void *options, void *values,
@@ -89,6 +107,11 @@ typedef struct {
     int (*cuMemcpyDtoDAsync_v2)(pointer to, pointer from, size_t bytes, pointer stream);
     int (*cuMemcpy2DAsync_v2)(const copying_rows *rows, pointer stream);
     int (*cuMemcpy2D_v2)(const copying_rows *rows);
+    int (*cuMemcpyPeer)(pointer to, void *to_context, pointer from, void *from_context,
+                        size_t bytes);
+    int (*cuMemcpyPeerAsync)(pointer to, void *to_context, pointer from, void *from_context,
+                             size_t bytes, pointer stream);
+    int (*cuMemcpy3DPeerAsync)(const copying_peer *copying, pointer stream);
     int (*cuMemsetD8Async)(pointer to, unsigned char value, size_t bytes, pointer stream);
     int (*cuLaunchKernel)(void *f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
                           unsigned tz, unsigned shared, pointer stream, void **values,

@@ -2,9 +2,9 @@
 """campaign.py pack BUILD FOLDER     here: into FOLDER, what another machine needs, with this script and run.sh (about 8 MB)
 FOLDER/run.sh SECONDS JOBS [COUNT]   there: random programs of calls of the CUDA driver over a made-up one, plainly and under
 `restride run`: the same bytes. COUNT programs (default 100,000) with each of the policies auto and asta, JOBS processes at a
-time; half of them with per-thread default streams, some with 16 threads, some with kernels of libraries. What has passed is noted
-in FOLDER/passed, so that the same command goes on after SECONDS or a failure. There must be a C compiler: kernels are compiled for
-the host."""
+time; half of them with per-thread default streams, some with 16 threads, kernels of libraries, second contexts, or children. What
+has passed is noted in FOLDER/passed, so that the same command goes on after SECONDS or a failure. There must be a C compiler: kernels
+are compiled for the host."""
 import concurrent.futures
 import json
 import os
@@ -17,7 +17,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PART = 100
 # Flags (program.c), and how many programs a process, or each of its 16 threads, has.
-KINDS = (("", PART), ("p", PART), ("k", PART), ("kp", PART), ("", PART), ("tp", 6))
+KINDS = (("", PART), ("p", PART), ("k", PART), ("kp", PART), ("", PART), ("tp", 6), ("ck", 5), ("ftp", 1))
 
 
 def pack(build, folder):

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEGACY = 1, PER_THREAD = 2, MOST_DEPTH = 16, MOST_CONTEXTS = 16 };
+enum { LEGACY = 1, PER_THREAD = 2, MOST_DEPTH = 16, MOST_CONTEXTS = 32 };
 
 typedef struct {
     made_up_stream *legacy;

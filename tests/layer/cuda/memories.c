@@ -1,7 +1,6 @@
 /* See memories.h. */
 #include "memories.h"
 
-#include "sequence.h"
 #include "starts.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "k" has its kernels of a library, "u" calls a function that is not known, "r" gives one
  * of two holds of the context back first, "j" links at run time, "i" launches on a piece of an
- * allocation, "b" on a new array, "m" on each kind of memory.
+ * allocation, "b" on a new array, "c" uses second contexts, "f" forks, "m" on each kind of memory.
  */
 #include "arrays.h"
 #include "memories.h"
@@ -100,6 +100,8 @@ int main(int argc, char **argv)
     says = strchr(flags, 's') != NULL;
     by_thread = strchr(flags, 'p') != NULL;
     calls_unknown = strchr(flags, 'u') != NULL;
+    has_contexts = strchr(flags, 'c') != NULL;
+    forks = strchr(flags, 'f') != NULL;
     knows_new_memory = strstr(argv[1], ".cubin") == NULL;
     const bool by_library = strchr(flags, 'k') != NULL;
     find_functions(by_thread);

@@ -2,13 +2,14 @@
 #include "sequence.h"
 
 #include "arrays.h"
+#include "elsewhere.h"
 #include "memories.h"
 #include "starts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool by_thread, calls_unknown, knows_new_memory;
+bool by_thread, calls_unknown, has_contexts, forks;
 
 static void upload(array *a, int stream, size_t first, size_t count)
 {
@@ -404,11 +405,14 @@ static void retype(int stream)
 
 static void do_rarely(int stream)
 {
-    (void)stream;
     if (below(4) == 0)
         renew_stream();
     if (below(16) == 0)
         call_unknown();
+    if (has_contexts && below(2) == 0)
+        use_context(stream);
+    if (forks && below(4) == 0)
+        fork_some(stream);
 }
 
 static void do_something(void)
@@ -416,12 +420,12 @@ static void do_something(void)
     static const struct {
         void (*function)(int stream);
         unsigned weight;
-    } things[] = {{make_some, 2},     {end_some, 1},     {read_some, 3},      {upload_some, 2},
-                  {copy, 1},          {clear_some, 1},   {launch_unknown, 1}, {launch_reach, 1},
-                  {launch_inside, 1}, {launch_pairs, 1}, {launch_mix, 3},     {launch_fold, 2},
-                  {run_some, 1},      {do_rarely, 1},    {move_some, 4},      {repeat, 1},
-                  {retype, 1},        {launch_early, 1}, {look_some, 1},      {touch_some, 1},
-                  {share_some, 1},    {launch_sample, 1}};
+    } things[] = {{make_some, 2},    {end_some, 1},      {read_some, 3},    {upload_some, 2},
+                  {copy, 1},         {copy_as_peer, 1},  {clear_some, 1},   {launch_unknown, 1},
+                  {launch_reach, 1}, {launch_inside, 1}, {launch_pairs, 1}, {launch_mix, 3},
+                  {launch_fold, 2},  {run_some, 1},      {do_rarely, 1},    {move_some, 4},
+                  {repeat, 1},       {retype, 1},        {launch_early, 1}, {look_some, 1},
+                  {touch_some, 1},   {share_some, 1},    {launch_sample, 1}};
     unsigned weight = 0;
     for (size_t i = 0; i < sizeof things / sizeof things[0]; i++)
         weight += things[i].weight;

@@ -4,9 +4,10 @@
 
 #include "calls.h"
 
-extern bool by_thread;        /* stream 0 is the thread's */
-extern bool calls_unknown;    /* a function that nobody knows */
-extern bool knows_new_memory; /* the device gives all of it the same bytes */
+extern bool by_thread;     /* stream 0 is the thread's */
+extern bool calls_unknown; /* a function that nobody knows */
+extern bool has_contexts;  /* each thread a second one, now and then */
+extern bool forks;
 
 void make_streams(void);
 void run_program(unsigned long seed);

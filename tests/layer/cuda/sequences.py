@@ -65,11 +65,11 @@ def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, 
     if policy == "off" and any(kernel["timed_launches"] != kernel["launches"] for kernel in report["kernels"]):
         complain(f"{what}: launches without times")
     stays = [note for note in report["notes"] if "stay in the program's layout" in note]
-    if bool(stays) != ("u" in flags or "r" in flags):
+    if bool(stays) != any(flag in flags for flag in "urc"):
         complain(f"{what}: notes: {report['notes']}")
     print(f"{what}: {launched} launches, {sum(k['transformed_launches'] for k in report['kernels'])} transformed, "
           f"{report['marshal']['count']} conversions, {report['marshal']['from_birth']} arrays from birth")
-    if policy == "asta" and "u" not in flags and "r" not in flags and number >= 40 and not report["marshal"]["from_birth"]:
+    if policy == "asta" and not stays and number >= 40 and not report["marshal"]["from_birth"]:
         complain(f"{what}: no array was in its layout from birth")
     return report
 
@@ -170,12 +170,15 @@ def check_kinds():
 
 every = frozenset({"move", "mix", "fold", "inside", "pairs"})
 check(1, count, wants=every)
-check(500001, count // 4, "p", wants=every)  # per-thread default streams
-check(550001, count // 8, "k", wants=every)  # kernels of libraries
+check(500001, count // 4, "kp", wants=every)  # kernels of a library, per-thread default streams
 check(600001, count // 4, wants=every, MADE_UP_SEED="99")
 check(700001, max(count // 8, 800), "u")  # rare calls: fewer programs never change bytes
 check(710001, count // 40, "t", wants={"move"})  # 16 threads, most of which wait for conversions to be built
 check(720001, count // 40, "tp", wants={"move"})
+check(730001, count // 40, "c")  # second contexts, from some time on
+check(740001, max(count // 200, 2), "cktp")
+check(750001, count // 40, "f", wants={"move"})
+check(760001, max(count // 200, 2), "ftp")
 check_birth()
 check_kinds()
 check_decisions()

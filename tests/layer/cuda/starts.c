@@ -11,6 +11,7 @@ _Thread_local unsigned long launches;
 static const char *const names[KERNELS] = {"move",       "mix",   "fold",  "inside", "pairs",
                                            "open_ended", "weigh", "scale", "reach",  "sample"};
 static void *module, *library;
+static const void *loaded;
 static void *functions[KERNELS], *kernels[KERNELS]; /* CUfunction, CUkernel */
 
 enum { BLOCK = 32, SHARED_BYTES = 8, MUCH_SHARED = 52 << 10 };
@@ -28,6 +29,7 @@ static void unload(void)
 void load_kernels(const void *image, bool by_library)
 {
     unload();
+    loaded = image;
     if (!by_library)
         CHECK(cuModuleLoadData(&module, image));
     else
@@ -98,6 +100,20 @@ void start_plainly(int kernel, size_t threads, pointer stream, void **values)
 {
     const unsigned blocks = (unsigned)(threads + BLOCK - 1) / BLOCK;
     CHECK(cu.cuLaunchKernel(handle_of(kernel), blocks, 1, 1, BLOCK, 1, 1, 0, stream, values, NULL));
+    launches++;
+}
+
+/* A kernel of a library is one of all contexts. */
+void start_elsewhere(int kernel, size_t threads, pointer stream, void **values)
+{
+    const unsigned blocks = (unsigned)(threads + BLOCK - 1) / BLOCK;
+    static _Thread_local void *module_there, *function;
+    if (library == NULL && module_there == NULL)
+        CHECK(cuModuleLoadData(&module_there, loaded));
+    if (library == NULL)
+        CHECK(cuModuleGetFunction(&function, module_there, names[kernel]));
+    CHECK(cu.cuLaunchKernel(library != NULL ? kernels[kernel] : function, blocks, 1, 1, BLOCK, 1, 1,
+                            0, stream, values, NULL));
     launches++;
 }
 

@@ -19,6 +19,9 @@ void load_kernels(const void *image, bool by_library);
 /* The module of the kernels, if it is no library's. */
 void *module_of_kernels(void);
 
+/* In the thread's second context, which is the current one. */
+void start_elsewhere(int kernel, size_t threads, pointer stream, void **values);
+
 /* By any of the ways; by cuLaunchKernel; and so that it may begin before the kernel in front of it
  * in the stream has ended. */
 void start(int kernel, size_t threads, pointer stream, void **values);
