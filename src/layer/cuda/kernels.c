@@ -407,9 +407,9 @@ static rs_word change(const rs_entry *entry, rs_word *w, rs_word handle)
     const rs_word result = rs_entry_call(entry, w);
     rs_layer *layer = rs_the_layer();
     rs_layer_lock(layer);
-    const rs_cuda_function own = (rs_cuda_result)result == RS_CUDA_SUCCESS
-                                     ? function_of((rs_cuda_function)handle, &name)
-                                     : NULL;
+    rs_cuda_function own = (rs_cuda_result)result == RS_CUDA_SUCCESS
+                               ? function_of((rs_cuda_function)handle, &name)
+                               : NULL;
     rs_cuda_kernel_record *kernel;
     for (size_t at = 0; (kernel = rs_map_next(&layer->kernels, &at)) != NULL;)
         if (kernel->own == own) {
