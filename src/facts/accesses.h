@@ -29,6 +29,8 @@ typedef struct {
     bool is_inner_lane;             /* which of them depends on the thread */
     unsigned long long inner_loops; /* likewise the rounds of which loops: bits, the first 64 */
     bool reads, writes, is_atomic;
+    bool is_copying; /* all of the element becomes a variable: what is asked of that counts, as: */
+    bool of_copy;    /* such a variable's members */
     bool is_conditional; /* some threads leave it out, beside the bounds of the whole kernel */
     double share;        /* of the threads that make it, as far as the source tells */
     int loop;            /* the innermost, or -1 */

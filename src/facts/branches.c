@@ -70,7 +70,17 @@ rs_fact_value rs_fact_select(rs_fact_shares shares, const rs_fact_value *when_tr
                              const rs_fact_value *when_false)
 {
     const double few = 0.25;
+    const bool is_pointer =
+        when_true->kind == RS_FACT_ELEMENT && when_false->kind == RS_FACT_ELEMENT &&
+        when_true->parameter == when_false->parameter && when_true->offset == when_false->offset;
     const rs_fact_form a = rs_fact_form_of(when_true), b = rs_fact_form_of(when_false);
+    if (is_pointer) { /* into one array */
+        const rs_fact_value left = rs_fact_number(when_true->form),
+                            right = rs_fact_number(when_false->form);
+        rs_fact_value either = *when_true;
+        either.form = rs_fact_select(shares, &left, &right).form;
+        return either;
+    }
     if (when_true->kind == RS_FACT_ELEMENT || when_true->kind == RS_FACT_LOCAL)
         return *when_true;
     if (when_false->kind == RS_FACT_ELEMENT || when_false->kind == RS_FACT_LOCAL)

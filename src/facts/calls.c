@@ -2,12 +2,13 @@
  */
 #include "facts/walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Built-in functions, by the begin of their names, and what they answer. */
 static const struct {
     const char *name;
-    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD, ONE_OF, SECOND, LIST } what;
+    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD, ONE_OF, SECOND, LIST, VECTOR, COPY } what;
 } builtins[] = {
     {"get_global_id", OF_THREAD},
     {"get_local_id", OF_THREAD},
@@ -32,6 +33,9 @@ static const struct {
     {"select", ONE_OF},
     {"clamp", SECOND},
     {"make_", LIST},
+    {"vload", VECTOR},
+    {"vstore", VECTOR},
+    {"async_work_group_", COPY},
 };
 
 /* Functions of no arguments that number threads. */
@@ -63,10 +67,58 @@ static void hand_over(rs_fact_walk *walk, const rs_fact_value *value, const rs_s
         rs_fact_miss(walk, value, "a pointer that is handed to a function", node->range);
 }
 
+/* vload4(number, pointer), vstore4(value, number, pointer); of another name nothing is known. */
+static rs_fact_value call_vector(rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    const char *name = node->declaration->name;
+    const bool writes = name[1] == 's';
+    const long long lanes = strtoll(name + strcspn(name, "0123456789"), NULL, 10);
+    const rs_syntax_node *pointer = node->children[node->child_count - 1];
+    if (writes)
+        rs_fact_expression(walk, node->children[1]);
+    const rs_fact_value number = rs_fact_expression(walk, node->children[node->child_count - 2]);
+    rs_fact_value place = rs_fact_expression(walk, pointer);
+    if (lanes == 0 || pointer->type->of == NULL) {
+        hand_over(walk, &place, pointer);
+        return rs_fact_other();
+    }
+    const rs_fact_form by = rs_form_combine("*", rs_fact_form_of(&number), rs_form_constant(lanes));
+    place = rs_fact_step(walk, place, by, pointer->type->of, node->range);
+    rs_fact_touch(walk, &place, lanes * pointee_size(pointer), !writes, writes, false, node->range);
+    return rs_fact_number(place.kind == RS_FACT_ELEMENT && rs_form_is_uniform(&place.form)
+                              ? rs_form_uniform()
+                              : rs_form_data());
+}
+
+/* async_work_group_copy(to, from, count, event), and with the elements' distance before the event:
+ * neighbours copy neighbours. */
+static rs_fact_value call_copy(rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    rs_fact_form lane = rs_form_lane();
+    for (size_t i = 3; i < node->child_count; i++) {
+        const rs_fact_value value = rs_fact_expression(walk, node->children[i]);
+        if (i == 4 && node->child_count == 6)
+            lane = rs_form_combine("*", lane, rs_fact_form_of(&value));
+    }
+    for (size_t i = 1; i <= 2; i++) {
+        const rs_syntax_node *pointer = node->children[i];
+        rs_fact_value place = rs_fact_expression(walk, pointer);
+        if (place.kind != RS_FACT_ELEMENT)
+            continue;
+        place = rs_fact_step(walk, place, lane, pointer->type->of, node->range);
+        rs_fact_touch(walk, &place, pointee_size(pointer), i == 2, i == 1, false, node->range);
+    }
+    return rs_fact_other();
+}
+
 static rs_fact_value call_of_kind(rs_fact_walk *walk, const rs_syntax_node *node, int what)
 {
     if (what == LIST)
         return rs_fact_list(walk, node, 1);
+    if (what == VECTOR)
+        return call_vector(walk, node);
+    if (what == COPY)
+        return call_copy(walk, node);
     const rs_fact_value first = rs_fact_expression(walk, node->children[1]);
     rs_fact_value second = first;
     for (size_t k = 2; k < node->child_count; k++) {
@@ -94,6 +146,13 @@ static rs_fact_value call_of_kind(rs_fact_walk *walk, const rs_syntax_node *node
     }
 }
 
+/* OpenCL's own functions are declared where they are called. */
+static bool is_language(const rs_fact_walk *walk, const rs_syntax_declaration *function)
+{
+    return function->is_system ||
+           (walk->tree->language == RS_SYNTAX_OPENCL && !function->is_defined);
+}
+
 static bool call_builtin(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact_value *result)
 {
     const char *name = node->declaration->name;
@@ -106,10 +165,11 @@ static bool call_builtin(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact
         return false;
     for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
         const bool is_whole = builtins[i].what == ONE_OF || builtins[i].what == SECOND;
-        const bool is_systems = is_whole || builtins[i].what == LIST;
+        const bool is_systems = is_whole || builtins[i].what >= LIST;
         if ((is_whole ? strcmp(name, builtins[i].name)
                       : strncmp(name, builtins[i].name, strlen(builtins[i].name))) != 0 ||
-            node->child_count < 2 || (is_systems && !node->declaration->is_system))
+            node->child_count < (builtins[i].what > LIST ? 3 : 2) ||
+            (is_systems && !is_language(walk, node->declaration)))
             continue;
         *result = call_of_kind(walk, node, (int)builtins[i].what);
         rs_fact_count_work(walk, node);
@@ -135,7 +195,9 @@ static rs_fact_value follow(rs_fact_walk *walk, const rs_syntax_node *node,
     const rs_fact_value outer_object = outer == NULL ? rs_fact_other() : *outer;
     const rs_fact_value outer_returned = walk->returned;
     const bool outer_has = walk->has_returned;
-    for (size_t i = 0; i < called->parameter_count; i++) {
+    rs_fact_value *values = calloc(called->parameter_count + 1, sizeof *values);
+    walk->failed |= values == NULL;
+    for (size_t i = 0; i < called->parameter_count && values != NULL; i++) {
         rs_fact_value value = rs_fact_other();
         const bool is_reference = called->parameters[i]->type != NULL &&
                                   called->parameters[i]->type->kind == RS_TYPE_REFERENCE;
@@ -144,8 +206,12 @@ static rs_fact_value follow(rs_fact_walk *walk, const rs_syntax_node *node,
                                  : rs_fact_expression(walk, node->children[i + 1]);
         if (value.kind == RS_FACT_ELEMENT && value.is_memory && !is_reference)
             value.is_copy = true;
-        rs_fact_bind(walk, called->parameters[i], value);
+        values[i] = value;
     }
+    /* Another call of the function may be among its arguments. */
+    for (size_t i = 0; i < called->parameter_count && values != NULL; i++)
+        rs_fact_bind(walk, called->parameters[i], values[i]);
+    free(values);
     rs_fact_bind(walk, NULL, *object);
     walk->calls[walk->depth++] = called;
     walk->has_returned = false;

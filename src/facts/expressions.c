@@ -41,6 +41,8 @@ void rs_fact_touch(rs_fact_walk *walk, const rs_fact_value *value, long long siz
     access->reads = reads;
     access->writes = writes && !value->is_copy;
     access->is_atomic = is_atomic;
+    access->of_copy = value->is_copy;
+    access->is_copying = !reads && !writes;
     access->is_conditional = walk->conditions > 0;
     access->share = walk->share;
     access->loop = walk->loop;
@@ -70,7 +72,9 @@ static rs_fact_value read_binary(rs_fact_walk *walk, const rs_syntax_node *node)
     const rs_fact_value left = rs_fact_expression(walk, node->children[0]);
     const rs_fact_value right = rs_fact_expression(walk, node->children[1]);
     const bool is_sum = strcmp(node->symbol, "+") == 0 || strcmp(node->symbol, "-") == 0;
-    const bool is_pointer = node->type != NULL && node->type->kind == RS_TYPE_POINTER;
+    /* A parameter P p[] leaves its array's type to what is computed with it. */
+    const bool is_pointer = node->type != NULL && (node->type->kind == RS_TYPE_POINTER ||
+                                                   node->type->kind == RS_TYPE_ARRAY);
     if (strcmp(node->symbol, ",") == 0)
         return right;
     if (is_sum && is_pointer) {
@@ -191,6 +195,18 @@ static rs_fact_value read_assign(rs_fact_walk *walk, const rs_syntax_node *node)
 
 /* --- the rest --- */
 
+/* Whether an element has a whole number of what a pointer points to, from where it is on, or is a
+ * part of it: a walk through members. */
+static bool is_part(const rs_fact_walk *walk, const rs_fact_value *value,
+                    const rs_syntax_type *pointer)
+{
+    const long long size = size_of(pointer->of);
+    const rs_syntax_declaration *parameter = walk->facts->kernel->parameters[value->parameter];
+    const long long element = size_of(parameter->type->of);
+    return size > 0 && pointer->of->kind != RS_TYPE_RECORD && value->offset % size == 0 &&
+           (element % size == 0 || size % element == 0);
+}
+
 static rs_fact_value read_conversion(rs_fact_walk *walk, const rs_syntax_node *node)
 {
     rs_fact_value value = rs_fact_expression(walk, node->children[0]);
@@ -205,7 +221,7 @@ static rs_fact_value read_conversion(rs_fact_walk *walk, const rs_syntax_node *n
     case RS_CONVERSION_POINTER:
         if (value.kind == RS_FACT_ELEMENT && !value.is_memory && type->of != NULL &&
             type->of->kind != RS_TYPE_VOID && node->children[0]->type->of != NULL &&
-            type->of->plain != node->children[0]->type->of->plain) {
+            type->of->plain != node->children[0]->type->of->plain && !is_part(walk, &value, type)) {
             rs_fact_miss(walk, &value, "a pointer that is cast", node->range);
             return rs_fact_other();
         }

@@ -279,6 +279,8 @@ static rs_fact_form for_each_lane(rs_fact_form a, of_two *function, long long b)
 /* By a constant: exact for each thread of a warp that begins at a multiple of it. */
 static rs_fact_form divide_exactly(rs_fact_form a, long long divisor, bool is_remainder)
 {
+    if (is_remainder && a.some_lane)
+        return rs_form_data();
     for (int i = 0; i < RS_FORM_LOOPS; i++)
         if (a.steps[i] != 0 && a.steps[i] != RS_FORM_SOME && a.steps[i] % divisor == 0)
             a.steps[i] = is_remainder ? 0 : a.steps[i] / divisor;
@@ -315,17 +317,19 @@ static rs_fact_form divide(rs_fact_form a, rs_fact_form b, bool is_remainder)
 /* Bits of a constant, as of a number that begins at a multiple of a power of two above it. */
 static rs_fact_form mask(rs_fact_form a, rs_fact_form b, of_two *function)
 {
-    if (rs_form_is_constant(&a)) {
+    if (rs_form_is_constant(&a) || (rs_form_is_uniform(&a) && !rs_form_is_constant(&b))) {
         const rs_fact_form swapped = a;
         a = b;
         b = swapped;
     }
-    if (!a.is_data && rs_form_is_constant(&b)) {
+    if (!a.is_data && !a.some_lane && rs_form_is_constant(&b)) {
         for (int i = 0; i < RS_FORM_LOOPS; i++)
             a.steps[i] = a.steps[i] == 0 ? 0 : RS_FORM_SOME;
         return for_each_lane(a, function, b.constant);
     }
-    if (function == and_bits && rs_form_is_uniform(&b) && !a.is_data) /* i & (n - 1) */
+    /* i & (n - 1); i ^ n: those of a warp in another order */
+    if ((function == and_bits || function == xor_bits) && rs_form_is_uniform(&b) && !a.is_data &&
+        !rs_form_is_constant(&b))
         return divide_by_extent(a, true);
     return rs_form_is_uniform(&a) && rs_form_is_uniform(&b) ? rs_form_uniform() : rs_form_data();
 }

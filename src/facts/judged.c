@@ -87,7 +87,8 @@ static bool is_group(const rs_fact_accesses *facts, const rs_fact_access *access
         return false;
     for (size_t i = 0; i < facts->access_count; i++) {
         const rs_fact_access *one = &facts->accesses[i];
-        if (one->parameter != access->parameter || rs_form_lane_step(&one->index) != size)
+        if (one->parameter != access->parameter || one->is_copying ||
+            rs_form_lane_step(&one->index) != size)
             continue;
         for (int loop = one->loop; loop >= 0; loop = facts->loops[loop].outer)
             if (rs_form_step(&one->index, loop) == 1 && facts->loops[loop].count == size)

@@ -86,27 +86,75 @@ rs_fact_value rs_fact_member(rs_fact_walk *walk, const rs_syntax_node *node)
     return value;
 }
 
+/* The number that a vector's `x` or `sa` has; -1: another one, or several. */
+static int lane_of(const char *text)
+{
+    static const char letters[] = "xyzw", digits[] = "0123456789abcdefABCDEF";
+    const bool is_digit = text != NULL && (text[0] == 's' || text[0] == 'S');
+    const char *of = is_digit ? digits : letters, *letter = text == NULL ? NULL : text + is_digit;
+    const char *found =
+        letter == NULL || letter[0] == '\0' || letter[1] != '\0' ? NULL : strchr(of, letter[0]);
+    const int lane = found == NULL ? -1 : (int)(found - of);
+    return lane > 15 ? lane - 6 : lane;
+}
+
 rs_fact_value rs_fact_swizzle(rs_fact_walk *walk, const rs_syntax_node *node)
 {
     rs_fact_value value = rs_fact_expression(walk, node->children[0]);
-    const char *letters = "xyzw", *text = node->text;
-    const char *letter = text == NULL || text[0] == '\0' ? NULL : strchr(letters, text[0]);
+    const int lane = lane_of(node->text);
     const long long size = size_of(node->type);
-    const bool is_one = letter != NULL && text[1] == '\0';
     if (value.kind == RS_FACT_NUMBER)
         return value;
     if (value.kind == RS_FACT_LOCAL) {
-        value.offset = is_one && value.offset != RS_SOMEWHERE
-                           ? value.offset + (letter - letters) * size
-                           : RS_SOMEWHERE;
-    } else if (value.kind == RS_FACT_ELEMENT && is_one) {
-        value.offset += (letter - letters) * size;
+        value.offset =
+            lane >= 0 && value.offset != RS_SOMEWHERE ? value.offset + lane * size : RS_SOMEWHERE;
+    } else if (value.kind == RS_FACT_ELEMENT && lane >= 0) {
+        value.offset += lane * size;
     }
     value.is_memory = value.kind != RS_FACT_OTHER;
     return value;
 }
 
 /* --- subscripts --- */
+
+/* Whether a constant step stays in the element; then *offset is where it leads to. */
+static bool stays_inside(const rs_fact_value *pointer, const rs_fact_form *by, long long size,
+                         long long element, long long *offset)
+{
+    return rs_form_is_constant(by) && !__builtin_mul_overflow(by->constant, size, offset) &&
+           !__builtin_add_overflow(*offset, pointer->offset, offset) && *offset >= 0 &&
+           *offset < element;
+}
+
+static void note_inner(rs_fact_value *pointer, const rs_fact_form *by, long long span)
+{
+    pointer->span = span;
+    pointer->is_inner_lane |= !rs_form_is_uniform(by);
+    for (int i = 0; i < RS_FORM_LOOPS; i++)
+        if (by->steps[i] != 0 && by->loops[i] >= 0 && by->loops[i] < 64)
+            pointer->inner_loops |= 1ull << (unsigned)by->loops[i];
+}
+
+/* By parts of an element, of which it has a whole number, or by several elements at once. */
+static bool step_parts(rs_fact_value *pointer, rs_fact_form by, long long size, long long element)
+{
+    if (size <= 0 || element <= 0 || pointer->offset % size != 0 ||
+        (size % element != 0 && element % size != 0))
+        return false;
+    if (size > element) {
+        by = rs_form_combine("*", by, rs_form_constant(size / element));
+        pointer->form = rs_form_add(pointer->form, by);
+        return true;
+    }
+    const rs_fact_form parts = rs_form_constant(element / size);
+    by = rs_form_add(by, rs_form_constant(pointer->offset / size));
+    const rs_fact_form inner = rs_form_combine("%", by, parts);
+    pointer->form = rs_form_add(pointer->form, rs_form_combine("/", by, parts));
+    pointer->offset = rs_form_is_constant(&inner) ? inner.constant * size : 0;
+    if (!rs_form_is_constant(&inner))
+        note_inner(pointer, &inner, element);
+    return true;
+}
 
 rs_fact_value rs_fact_step(rs_fact_walk *walk, rs_fact_value pointer, rs_fact_form by,
                            const rs_syntax_type *thing, rs_syntax_range range)
@@ -123,17 +171,14 @@ rs_fact_value rs_fact_step(rs_fact_walk *walk, rs_fact_value pointer, rs_fact_fo
         return rs_fact_other();
     const rs_syntax_declaration *parameter = walk->facts->kernel->parameters[pointer.parameter];
     const long long element = size_of(parameter->type->of), size = size_of(thing);
+    long long offset;
     if (!pointer.is_inner && pointer.offset == 0 && size == element) {
         pointer.form = rs_form_add(pointer.form, by);
-    } else if (rs_form_is_constant(&by) && by.constant <= element && by.constant >= -element) {
-        pointer.offset += by.constant * size;
+    } else if (stays_inside(&pointer, &by, size, element, &offset)) {
+        pointer.offset = offset;
     } else if (pointer.is_inner) {
-        pointer.span = element - pointer.offset;
-        pointer.is_inner_lane |= !rs_form_is_uniform(&by);
-        for (int i = 0; i < RS_FORM_LOOPS; i++)
-            if (by.steps[i] != 0 && by.loops[i] >= 0 && by.loops[i] < 64)
-                pointer.inner_loops |= 1ull << (unsigned)by.loops[i];
-    } else {
+        note_inner(&pointer, &by, element - pointer.offset);
+    } else if (!step_parts(&pointer, by, size, element)) {
         rs_fact_miss(walk, &pointer, "a pointer to a part of an element", range);
         return rs_fact_other();
     }
@@ -166,6 +211,7 @@ rs_fact_value rs_fact_load(rs_fact_walk *walk, rs_fact_value place, const rs_syn
     if (place.kind != RS_FACT_ELEMENT || !place.is_memory)
         return place;
     if (node->type != NULL && node->type->kind == RS_TYPE_RECORD) {
+        rs_fact_touch(walk, &place, size_of(node->type), false, false, false, node->range);
         place.is_copy = true; /* what is used of it counts */
         return place;
     }

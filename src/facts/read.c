@@ -11,7 +11,7 @@ static void bind_parameters(rs_fact_walk *walk)
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const rs_syntax_type *type = kernel->parameters[i]->type;
         rs_fact_value value = rs_fact_number(rs_form_uniform());
-        if (type != NULL && type->kind == RS_TYPE_POINTER) {
+        if (type != NULL && (type->kind == RS_TYPE_POINTER || type->kind == RS_TYPE_ARRAY)) {
             value = rs_fact_number(rs_form_constant(0));
             value.kind = type->of != NULL && type->of->size > 0 ? RS_FACT_ELEMENT : RS_FACT_OTHER;
             value.parameter = i;

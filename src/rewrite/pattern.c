@@ -10,7 +10,7 @@
 enum { VISIT_LIMIT = 4096, NESTING_LIMIT = 64 };
 
 typedef struct {
-    const rs_lane_strides *steps;
+    const rs_model *model;
     const rs_structure *structure;
     rs_usage *usage;
     const char *extent; /* not NULL: a record's members lie far apart in the program's own array */
@@ -32,24 +32,29 @@ rs_pattern rs_usage_pattern(const rs_usage *usage)
     return most;
 }
 
-static rs_pattern pattern_of(rs_lane_stride step, long long record_size)
+/* How the records lie to each other that a warp's threads use; `length` is that of one in elements
+ * of the argument. */
+static rs_pattern pattern_of(const rs_fact_access *access, long long length)
 {
-    if (step.kind == RS_STEP_NONE)
-        return RS_PATTERN_UNIFORM;
-    if (step.kind != RS_STEP_BY)
-        return step.kind == RS_STEP_STRIDED ? RS_PATTERN_STRIDED : RS_PATTERN_OTHER;
-    if (step.distance == 0)
-        return RS_PATTERN_UNIFORM;
-    if (step.distance == record_size || step.distance == -record_size)
+    const rs_fact_form *index = &access->index;
+    const long long step = rs_form_lane_step(index);
+    if (index->is_data)
+        return RS_PATTERN_OTHER;
+    if (rs_form_is_uniform(index))
+        return access->is_inner_lane ? RS_PATTERN_OTHER : RS_PATTERN_UNIFORM;
+    if (index->some_lane)
+        return RS_PATTERN_STRIDED;
+    if (step == length || step == -length)
         return RS_PATTERN_UNIT;
-    return step.distance % record_size == 0 ? RS_PATTERN_STRIDED : RS_PATTERN_OTHER;
+    return step != RS_FORM_SOME && step != 0 && step % length == 0 ? RS_PATTERN_STRIDED
+                                                                   : RS_PATTERN_OTHER;
 }
 
 /* The same in an array that is SoA: one member when the index names it by a number. */
 static void touched_plane(const collection *c, const rs_member_access *a, size_t *begin,
                           size_t *end)
 {
-    const rs_tree *tree = c->steps->model->tree;
+    const rs_tree *tree = c->model->tree;
     rs_planes planes;
     rs_planes_of_access(&planes, tree, a, c->extent);
     bool known = a->is_parameter && !planes.sum.overflow;
@@ -74,7 +79,7 @@ static void touched(const collection *c, const rs_member_access *a, size_t *begi
     *begin = 0;
     *end = c->structure->record.size;
     if (!a->flat) {
-        if (&c->steps->model->structures[a->pointee] != c->structure)
+        if (&c->model->structures[a->pointee] != c->structure)
             return; /* through a pointer to a nested structure */
         size_t size = a->union_size > 0 ? a->union_size : a->size;
         *begin = a->touched_offset;
@@ -89,7 +94,7 @@ static void touched(const collection *c, const rs_member_access *a, size_t *begi
     rs_linear sum = {.count = 0};
     size_t length = c->structure->uniform > 0 ? *end / c->structure->uniform : 0;
     if (length > 0)
-        rs_linear_of_access(&sum, c->steps->model->tree, a, length);
+        rs_linear_of_access(&sum, c->model->tree, a, length);
     bool known = a->is_parameter && length > 0 && !sum.overflow &&
                  (a->kind != RS_ACCESS_BLOCK || a->block.lanes > 0);
     for (int i = 0; i < sum.count; i++)
@@ -119,16 +124,13 @@ static void add_access(collection *c, const rs_member_access *a)
             *use = is_read && is_written ? 'b' : is_read ? 'r' : 'w';
         }
     }
-    rs_lane_stride step = rs_steps_of_access(c->steps, a);
-    size_t next = c->extent != NULL ? c->structure->uniform : c->structure->record.size;
-    c->usage->accesses[pattern_of(step, (long long)next)]++;
     c->usage->is_written = c->usage->is_written || a->written;
     c->usage->is_read = c->usage->is_read || !a->written || a->updated;
 }
 
 static void add_argument(collection *c, int argument, int nesting)
 {
-    const rs_model *model = c->steps->model;
+    const rs_model *model = c->model;
     if (nesting > NESTING_LIMIT || ++c->visits > VISIT_LIMIT)
         return;
     int first, end;
@@ -141,25 +143,38 @@ static void add_argument(collection *c, int argument, int nesting)
             add_argument(c, model->bindings[b].callee_argument, nesting + 1);
 }
 
-restride_status rs_usage_find(const rs_lane_strides *steps, int argument, rs_usage *usage)
+/* What is not followed is no regular use. */
+static void count_accesses(rs_usage *usage, const rs_fact_accesses *facts, size_t parameter,
+                           long long length)
 {
-    const rs_model *model = steps->model;
+    for (size_t i = 0; i < facts->access_count; i++) {
+        const rs_fact_access *one = &facts->accesses[i];
+        if (one->parameter == parameter && !one->of_copy)
+            usage->accesses[pattern_of(one, length)]++;
+    }
+    for (size_t i = 0; i < facts->unknown_count; i++)
+        usage->accesses[RS_PATTERN_OTHER] += facts->unknown[i].parameter == parameter;
+}
+
+restride_status rs_usage_find(const rs_model *model, const rs_fact_accesses *facts, int argument,
+                              rs_usage *usage)
+{
     *usage = (rs_usage){{0}, 0, 0, false, false, NULL};
     const rs_pointer_parameter *a = &model->arguments[argument];
-    collection c = {.steps = steps,
-                    .structure = &model->structures[a->structure],
-                    .usage = usage,
-                    .extent = a->extent};
-    usage->members = calloc(c.structure->member_count + 1, 1);
+    const rs_structure *s = &model->structures[a->structure];
+    collection c = {.model = model, .structure = s, .usage = usage, .extent = a->extent};
+    usage->members = calloc(s->member_count + 1, 1);
     if (usage->members == NULL)
         return rs_fail_memory("the uses of an array");
-    memset(usage->members, '-', c.structure->member_count);
+    memset(usage->members, '-', s->member_count);
     add_argument(&c, argument, 0);
-    for (size_t m = 0; m < c.structure->member_count; m++)
+    for (size_t m = 0; m < s->member_count; m++)
         if (usage->members[m] != '-') {
-            usage->bytes_used += c.structure->members[m].size;
+            usage->bytes_used += s->members[m].size;
             usage->members_used++;
         }
+    const bool is_flat = s->declaration == NULL && a->extent == NULL;
+    count_accesses(usage, facts, a->index, is_flat ? (long long)s->member_count : 1);
     return RESTRIDE_OK;
 }
 

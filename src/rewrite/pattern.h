@@ -6,7 +6,8 @@
 #ifndef RS_REWRITE_PATTERN_H
 #define RS_REWRITE_PATTERN_H
 
-#include "rewrite/steps.h"
+#include "facts/accesses.h"
+#include "rewrite/model.h"
 
 typedef enum {
     RS_PATTERN_UNIT,    /* neighbours use neighbouring records: tiles make it one stream a member */
@@ -17,7 +18,7 @@ typedef enum {
 } rs_pattern;
 
 typedef struct {
-    size_t accesses[RS_PATTERN_COUNT]; /* in the source, each once */
+    size_t accesses[RS_PATTERN_COUNT]; /* each once a call */
     size_t bytes_used, members_used;   /* of a record, padding not counted */
     bool is_read, is_written;
     char *members; /* for each member 'r', 'w', 'b' for both, or '-'; rs_usage_free() */
@@ -28,8 +29,9 @@ const char *rs_pattern_name(rs_pattern pattern);
 /* The pattern of most accesses; the least regular one among equals. */
 rs_pattern rs_usage_pattern(const rs_usage *usage);
 
-/* Of a kernel's argument that is transformed. */
-restride_status rs_usage_find(const rs_lane_strides *steps, int argument, rs_usage *usage);
+/* Of a kernel's argument that is transformed, by what is known of the kernel. */
+restride_status rs_usage_find(const rs_model *model, const rs_fact_accesses *facts, int argument,
+                              rs_usage *usage);
 void rs_usage_free(rs_usage *usage);
 
 #endif

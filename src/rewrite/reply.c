@@ -27,19 +27,19 @@ static json_t *describe_record(const rs_structure *s)
                      "leaves", leaves);
 }
 
-static restride_status describe_access(const rs_lane_strides *steps,
+static restride_status describe_access(const rs_model *model, const rs_fact_accesses *facts,
                                        const rs_pointer_parameter *argument, json_t *entry)
 {
     rs_usage usage;
     restride_status status =
-        rs_usage_find(steps, (int)(argument - steps->model->arguments), &usage);
+        rs_usage_find(model, facts, (int)(argument - model->arguments), &usage);
     if (status != RESTRIDE_OK)
         return status;
     json_t *accesses = json_object();
     for (rs_pattern p = RS_PATTERN_UNIT; p < RS_PATTERN_COUNT; p++)
         json_object_set_new(accesses, rs_pattern_name(p),
                             json_integer((json_int_t)usage.accesses[p]));
-    const rs_structure *s = &steps->model->structures[argument->structure];
+    const rs_structure *s = &model->structures[argument->structure];
     json_t *access = json_pack(
         "{s:I, s:I, s:I, s:b, s:b, s:s, s:s, s:o}", "bytes_used", (json_int_t)usage.bytes_used,
         "record_bytes", (json_int_t)s->record.size, "fields_used", (json_int_t)usage.members_used,
@@ -57,7 +57,7 @@ static const char *own_layout(const rs_model *model, const rs_pointer_parameter 
     return annotation != NULL && annotation->extent != NULL ? "f i" : "i f";
 }
 
-static restride_status describe_argument(const rs_model *model, const rs_lane_strides *steps,
+static restride_status describe_argument(const rs_model *model, const rs_fact_accesses *facts,
                                          const rs_pointer_parameter *argument, json_t *list)
 {
     bool kept = argument->reason != NULL;
@@ -77,7 +77,7 @@ static restride_status describe_argument(const rs_model *model, const rs_lane_st
         status = rs_json_put(entry, "source_layout", json_string("f i"));
     if (status == RESTRIDE_OK)
         status = rs_json_put(entry, "count_argument", json_integer(argument->count_argument));
-    return status == RESTRIDE_OK ? describe_access(steps, argument, entry) : status;
+    return status == RESTRIDE_OK ? describe_access(model, facts, argument, entry) : status;
 }
 
 /* Where a parameter's value lies, and the type and size of it or of what it points to. */
@@ -119,8 +119,24 @@ static restride_status describe_parameters(const rs_model *model, const rs_funct
     return status;
 }
 
-static restride_status describe_kernels(const rs_model *model, const rs_lane_strides *steps,
-                                        json_t *kernels)
+static restride_status describe_arguments(const rs_model *model, const rs_function *kernel,
+                                          json_t *arguments)
+{
+    rs_fact_accesses facts = {.kernel = NULL};
+    bool transformed = false;
+    for (int i = 0; i < kernel->argument_count; i++)
+        transformed |= model->arguments[kernel->first_argument + i].reason == NULL;
+    restride_status status =
+        transformed ? rs_fact_accesses_read(&facts, model->tree->syntax, kernel->declaration)
+                    : RESTRIDE_OK;
+    for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
+        status = describe_argument(model, &facts, &model->arguments[kernel->first_argument + i],
+                                   arguments);
+    rs_fact_accesses_free(&facts);
+    return status;
+}
+
+restride_status rs_reply_describe(const rs_model *model, json_t *kernels)
 {
     restride_status status = RESTRIDE_OK;
     for (int f = 0; f < model->function_count && status == RESTRIDE_OK; f++) {
@@ -134,19 +150,8 @@ static restride_status describe_kernels(const rs_model *model, const rs_lane_str
         status = describe_parameters(model, kernel, entry);
         if (status == RESTRIDE_OK && rs_model_full_instance(model, f) >= 0)
             status = rs_json_put(entry, "full_kernel", json_sprintf(RS_FULL_KERNEL, kernel->name));
-        for (int i = 0; i < kernel->argument_count && status == RESTRIDE_OK; i++)
-            status = describe_argument(model, steps, &model->arguments[kernel->first_argument + i],
-                                       arguments);
+        if (status == RESTRIDE_OK)
+            status = describe_arguments(model, kernel, arguments);
     }
-    return status;
-}
-
-restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels)
-{
-    rs_lane_strides steps = {NULL, NULL, 0, NULL};
-    restride_status status = transformed ? rs_steps_find(&steps, model) : RESTRIDE_OK;
-    if (status == RESTRIDE_OK)
-        status = describe_kernels(model, &steps, kernels);
-    rs_steps_free(&steps);
     return status;
 }

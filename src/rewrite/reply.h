@@ -10,7 +10,7 @@
 restride_status rs_reply_explain_at(json_t *object, const char *reason, const rs_flat *flat,
                                     size_t offset);
 
-/* Adds an entry for each kernel of the source; `transformed`: some argument is. */
-restride_status rs_reply_describe(const rs_model *model, bool transformed, json_t *kernels);
+/* Adds an entry for each kernel of the source. */
+restride_status rs_reply_describe(const rs_model *model, json_t *kernels);
 
 #endif

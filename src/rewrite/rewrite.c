@@ -113,7 +113,7 @@ static restride_status put_results(rs_rewriting *r, json_t *kernels, bool header
     if (any_transformed(&r->model))
         status = rs_model_render(&r->model, &source);
     if (status == RESTRIDE_OK) /* rendering may have refused some */
-        status = rs_reply_describe(&r->model, any_transformed(&r->model), kernels);
+        status = rs_reply_describe(&r->model, kernels);
     if (status == RESTRIDE_OK && source != NULL)
         status = put_source(r, source);
     if (status == RESTRIDE_OK && source != NULL && header)

@@ -203,8 +203,9 @@ struct rs_syntax_declaration {
     X(REFERENCE, "reference",                                                                      \
       "") /* to `declaration`: variable, parameter, function, enumerator */                        \
     X(THIS, "this", "")                                                                            \
-    X(MEMBER, "member", "object")   /* `declaration` is the field; is_arrow: a pointer to it */    \
-    X(SWIZZLE, "swizzle", "vector") /* `text`: "xyz", "s01", or NULL when that is unknown */       \
+    X(MEMBER, "member", "object") /* `declaration` is the field; is_arrow: a pointer to it */      \
+    X(SWIZZLE, "swizzle",                                                                          \
+      "vector") /* `text`: "xyz", "s01", or NULL when that is unknown; is_arrow */                 \
     X(SUBSCRIPT, "subscript", "base index")                                                        \
     X(CALL, "call", "callee argument...")                                                          \
     X(LAUNCH, "launch", "callee configuration argument...") /* configuration is a LIST */          \

@@ -7,7 +7,9 @@
 
 enum { FACT_LIMIT = 8 };
 
-#define POINT "struct P { float x, y, z; int id; float v[4]; };\n"
+#define POINT                                                                                      \
+    "struct P { float x, y, z; int id; float v[4]; };\n"                                           \
+    "struct P2 { float x, y, z; int id; float v[4]; };\n"
 #define POINT_CL "typedef struct { float x, y, z; int id; float v[4]; } P;\n"
 #define KERNEL                                                                                     \
     "__global__ void k(P *p, float *out, int n) { int i = blockIdx.x * blockDim.x + "              \
@@ -63,7 +65,7 @@ static const struct {
            "out[i] = sum(p[i], &p[i + 1]); atomicAdd(&p[n].id, 1); p[i] = make(p[5]);\n"
            "  float *f = (float *)p; f[i] = 2; }\n",
      {"p[0 + 1 lane + uniform] bytes 0+4 read", "p[1 + 1 lane + uniform] bytes 4+4 read",
-      "bytes 12+4 read write atomic", "p[5] bytes 8+4 read", "unknown p: a pointer that is cast"}},
+      "bytes 12+4 read write atomic", "p[5] bytes 8+4 read", "bytes 0+32 by lane write"}},
     {"numbers that are too large",
      CU,
      POINT KERNEL "long m = -9223372036854775807L - 1; p[m / -1].x = p[m * m + m].y;\n"
@@ -109,6 +111,28 @@ static const struct {
      "  int t = out[i] > 0 ? n : 2 * n; p[t].id = 1; p[out[i] > 1 ? i : i + n].v[0] = 2;}\n",
      {"p[data] bytes 0+4 write", "p[0 + 1 round1] bytes 4+4 read", "p[data] bytes 8+4 write",
       "p[data] bytes 12+4 write", "p[0 + 1 lane + uniform] bytes 16+4 write"}},
+    {"vectors and copies of groups",
+     CL,
+     POINT_CL "kernel void k(global float4 *q, global float *f, global P *p, int n) {\n"
+              "  int i = get_global_id(0); local float t[64]; q[3 * i].s2 = 1; (q + n)->y += 2;\n"
+              "  float4 v = vload4(i, f + 2); vstore2(v.xy, 1, p[i].v);\n"
+              "  async_work_group_copy(t, f + 7, 64, 0); p[max(i, 1)].x = 0;\n"
+              "  async_work_group_strided_copy(f + 9, t, 64, 5, 0); }\n",
+     {"q[0 + 3 lane] bytes 8+4 write", "q[0 + uniform] bytes 4+4 read write",
+      "f[2 + 4 lane] bytes 0+16 read", "p[0 + 1 lane] bytes 24+8 write",
+      "f[7 + 1 lane] bytes 0+4 read", "p[0 + 1 lane + uniform] bytes 0+4 write",
+      "f[9 + 5 lane] bytes 0+4 write"}},
+    {"parts of elements, one of two pointers, arguments that call",
+     CL,
+     POINT_CL "global P *at(global P *q, int k) { return k < 0 ? q : &q[k]; }\n"
+              "kernel void k(global P a[], int n) { int i = get_global_id(0);\n"
+              "  global float *f = (global float *)a; f[8 * i + 1] = f[i] + f[8 * n + 16];\n"
+              "  at(a, i)->z = 0; at(at(a, i), 2)->id = 1; (i % 2 ? a + i : &a[2])->v[0] = 3;\n"
+              "  int s = i * n; f[s & 7] = 0; a[i ^ n].v[1] = 1; P t = a[i + 5]; }\n",
+     {"a[0 + 1 lane] bytes 4+4 write", "a[0 + lanes 0,0,0,0,0,0,0,0,1,", "bytes 0+32 by lane read",
+      "bytes 0+32 read", "a[0 + 1 lane + uniform] bytes 8+4 write",
+      "a[0 + 1 lane + uniform] bytes 12+4 write", "a[0 + 1 lane + uniform] bytes 20+4 write",
+      "a[5 + 1 lane] bytes 0+32 loop"}},
     {"instructions, threads and memory of a group",
      CU,
      POINT KERNEL "__shared__ float tile[64]; float s = 0;\n"
@@ -245,7 +269,9 @@ static const struct {
     {"int j = p[i].id; p[j].v[0] += p[j].v[1] + p[j].x;", RS_LANES_GATHER, 1, 16, 1},
     {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 64},
     {"p[i] = p[i + n];", RS_LANES_ONE, 1, 32, 1},
-    {"p[i].x = ((float *)p)[i];", RS_LANES_UNKNOWN, 1, 4, 1},
+    {"p[i].x = ((P2 *)p)[i].x;", RS_LANES_UNKNOWN, 1, 4, 1},
+    {"((float *)p)[8 * i + 2] = ((float *)p)[8 * i + 1];", RS_LANES_ONE, 1, 32, 1},
+    {"((float *)p)[i] = 1;", RS_LANES_WITHIN, 1, 32, 1},
     {"p[i / 4].x = 1;", RS_LANES_WITHIN, 1, 4, 1},
     {"p[i / 36].x = 1;", RS_LANES_SAME, 1, 4, 1},
     {"p[(i & 15) * 2 + (i >> 4 & 1)].x = 1;", RS_LANES_ONE, 1, 4, 1},

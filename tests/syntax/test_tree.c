@@ -40,9 +40,11 @@ static const construct constructs[] = {
     {"vectors",
      CL,
      "void f(float4 v, __global float *p) {\n"
-     "  float4 w = (float4)(v.x, 2.0f, 0, 1); w.yx = w.zw; w = 3.0f; vstore4(w.wzyx, 0, p); }\n",
+     "  float4 w = (float4)(v.x, 2.0f, 0, 1); w.yx = w.zw; w = 3.0f; vstore4(w.wzyx, 0, p); }\n"
+     "void g(__global float4 *q) { q->zx = q->s3 + q[1].lo.x; }\n",
      {"swizzle \"x\" place", "swizzle \"yx\" place", "swizzle \"wzyx\" place",
-      "implicit splat value <float __attribute__((ext_vector_type(4)))>", "call 'vstore4"}},
+      "implicit splat value <float __attribute__((ext_vector_type(4)))>", "call 'vstore4",
+      "swizzle arrow \"zx\" place", "swizzle \"lo\" place", "!implicit address"}},
     {"references to elements",
      CU,
      POINT "__global__ void k(P *__restrict__ p, int n) {\n"

@@ -42,13 +42,16 @@ static rs_syntax_node *read_swizzle(rs_syntax_reader *reader, CXCursor cursor,
     rs_syntax_node *node = rs_new_node(reader, RS_NODE_SWIZZLE, cursor);
     if (node == NULL || !rs_set_children(reader, node, &vector, 1))
         return NULL;
-    node->category = vector->category;
+    node->is_arrow = vector->type->kind == RS_TYPE_POINTER;
+    node->category = node->is_arrow ? RS_PLACE : vector->category;
     const rs_syntax_file *file = rs_file_of(reader, node->range);
     if (file == NULL || node->range.in_macro || vector->range.end >= node->range.end)
         return node;
     size_t begin = rs_skip_blanks(file, vector->range.end);
-    if (begin < file->size && file->text[begin] == '.')
-        begin = rs_skip_blanks(file, begin + 1);
+    const size_t sign = node->is_arrow ? 2 : 1;
+    if (begin + sign <= file->size &&
+        memcmp(file->text + begin, node->is_arrow ? "->" : ".", sign) == 0)
+        begin = rs_skip_blanks(file, begin + sign);
     char letters[24];
     size_t count = 0;
     while (begin < node->range.end && count + 1 < sizeof letters &&
@@ -60,17 +63,22 @@ static rs_syntax_node *read_swizzle(rs_syntax_reader *reader, CXCursor cursor,
     return node;
 }
 
-/* OpenCL's v.xy is unexposed as well. It ends behind the vector, and nothing else does. Of equal
- * types in a macro it could be a load: two of them above each other are a load of a swizzle. */
+/* OpenCL's v.xy and p->xy are unexposed as well. It ends behind the vector, and nothing else does.
+ * Of equal types in a macro it could be a load: two of them above each other are a load of a
+ * swizzle. */
 static bool is_swizzle(rs_syntax_reader *reader, CXCursor cursor, CXCursor inner,
                        const rs_syntax_type *from, const rs_syntax_type *to)
 {
-    if (reader->is_cplusplus || from == NULL || to == NULL || from->kind != RS_TYPE_VECTOR)
+    if (reader->is_cplusplus || from == NULL || to == NULL)
         return false;
     const CXSourceRange all = clang_getCursorExtent(cursor), part = clang_getCursorExtent(inner);
+    const bool is_arrow =
+        from->kind == RS_TYPE_POINTER && from->of != NULL && from->of->kind == RS_TYPE_VECTOR;
+    if (from->kind != RS_TYPE_VECTOR && !is_arrow)
+        return false;
     if (all.end_int_data != part.end_int_data)
         return true;
-    return to->plain != from->plain &&
+    return !is_arrow && to->plain != from->plain &&
            !(to->kind == RS_TYPE_VECTOR && to->size == from->size && to->count == from->count);
 }
 
