@@ -48,6 +48,11 @@
  * more than its part in the end, because it sends nothing any more. So no process ever holds more
  * than the larger of its two parts, which is restride_plan_local_bytes().
  *
+ * Stages may run beside messages, where none of them crosses from the bytes of one message to those
+ * of another. Stages before the exchange are through with a message's bytes when it begins, and
+ * those after it begin when it has ended. They work in place, so each process holds as much as if
+ * they ran before and afterwards.
+ *
  * Collective: every process of the group calls with the same arguments and in the same order. Each
  * call begins and ends with a word among all, so that a failure of one process fails on all.
  */

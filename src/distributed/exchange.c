@@ -36,6 +36,7 @@ struct rs_message_exchange {
     rs_pinned pinned;      /* staged: what is sent, then what is received, of each slot */
     unsigned char *room;   /* in the buffer's memory */
     unsigned char *buffer;
+    rs_overlap *beside;
     chunk chunks[AT_ONCE];
     size_t begun;
     size_t finished;
@@ -192,7 +193,12 @@ size_t rs_exchange_chunks(rs_exchange_way way)
 /* The oldest chunk. */
 static restride_status finish_one(rs_message_exchange *e)
 {
-    return e->way->finish(e, e->finished++ % AT_ONCE);
+    const size_t slot = e->finished++ % AT_ONCE;
+    const chunk *c = &e->chunks[slot];
+    restride_status status = e->way->finish(e, slot);
+    if (status == RESTRIDE_OK && c->at + c->bytes == c->move->bytes)
+        rs_overlap_tell(e->beside, (size_t)(c->move - e->moves) + 1);
+    return status;
 }
 
 /* A chunk that arrives in its place at once might meet one that is still being sent from there. */
@@ -204,6 +210,8 @@ static restride_status begin_one(rs_message_exchange *e, const rs_message *move,
         status = finish_one(e);
     if (status != RESTRIDE_OK)
         return status;
+    if (at == 0)
+        rs_overlap_wait(e->beside, (size_t)(move - e->moves));
     const size_t slot = e->begun++ % AT_ONCE;
     chunk *c = &e->chunks[slot];
     c->move = move;
@@ -212,10 +220,12 @@ static restride_status begin_one(rs_message_exchange *e, const rs_message *move,
     return e->way->begin(e, slot);
 }
 
-restride_status rs_exchange_run(rs_message_exchange *e, void *buffer, size_t done)
+restride_status rs_exchange_run(rs_message_exchange *e, void *buffer, size_t done,
+                                rs_overlap *beside)
 {
     restride_status status = RESTRIDE_OK;
     e->buffer = buffer;
+    e->beside = beside;
     e->begun = e->finished = 0;
     for (size_t i = done; status == RESTRIDE_OK && i < e->move_count; i++)
         for (size_t at = 0; status == RESTRIDE_OK && at < e->moves[i].bytes; at += e->chunk_bytes)

@@ -12,21 +12,9 @@
 #define RS_DISTRIBUTED_EXCHANGE_H
 
 #include "distributed/group.h"
+#include "distributed/message.h"
+#include "distributed/overlap.h"
 #include "engine/transfer.h"
-
-/*
- * `bytes` bytes at `send_at` go to process `to` while as many from process `from` come to
- * `receive_at`, which may be the same place or one before it; -1: nobody. What later messages send
- * lies behind what earlier ones receive.
- */
-typedef struct {
-    int to;
-    int from;
-    size_t bytes;
-    size_t send_at;
-    size_t receive_at;
-    size_t partner_at; /* where the partner has what it exchanges with this process, if asked for */
-} rs_message;
 
 typedef enum { RS_EXCHANGE_HOST, RS_EXCHANGE_STAGED, RS_EXCHANGE_DEVICE } rs_exchange_way;
 
@@ -50,8 +38,10 @@ restride_status rs_exchange_open(rs_message_exchange **exchange, rs_exchange_way
 restride_status rs_exchange_prepare(rs_message_exchange *exchange, void *buffer, size_t from,
                                     size_t to, size_t bytes);
 
-/* Carries all moves out but the first `done`. After an error messages may be under way. */
-restride_status rs_exchange_run(rs_message_exchange *exchange, void *buffer, size_t done);
+/* Carries all moves out but the first `done`, while stages run beside them, if any. After an error
+ * messages may be under way. */
+restride_status rs_exchange_run(rs_message_exchange *exchange, void *buffer, size_t done,
+                                rs_overlap *beside);
 
 /* Gives the room back, unless the group failed: a message may still arrive there then. NULL is
  * allowed. */

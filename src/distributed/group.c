@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_SECONDS = 300, SENTENCE_BYTES = 480 };
+/* To start a thread takes as long as moving a tenth of OVERLAP_BYTES. */
+enum { DEFAULT_SECONDS = 300, SENTENCE_BYTES = 480, OVERLAP_BYTES = 1 << 20 };
 
 /* What each process tells all others. */
 typedef struct {
@@ -47,6 +48,7 @@ restride_status restride_group_create(restride_group **group,
     created->size = size;
     created->seconds = DEFAULT_SECONDS;
     created->peer_memory = RS_PEER_MEMORY_OF_DEVICES;
+    created->overlap_from = OVERLAP_BYTES;
     *group = created;
     return RESTRIDE_OK;
 }

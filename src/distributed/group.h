@@ -15,10 +15,11 @@ struct restride_group {
     void *context;
     int rank;
     int size;
-    double seconds;  /* that a call waits at most */
-    bool broken;     /* a call failed midway: messages may be under way */
-    int peer_memory; /* restride_peer_memory, or RS_PEER_MEMORY_OF_DEVICES */
-    void *words;     /* of all processes, while they agree */
+    double seconds;      /* that a call waits at most */
+    bool broken;         /* a call failed midway: messages may be under way */
+    int peer_memory;     /* restride_peer_memory, or RS_PEER_MEMORY_OF_DEVICES */
+    size_t overlap_from; /* bytes of local stages that run beside messages; 0: wherever they can */
+    void *words;         /* of all processes, while they agree */
 };
 
 /* A message is no larger. */

@@ -84,12 +84,17 @@ static restride_status run_passes(restride_plan *const passes[RS_LOCAL_PASSES], 
 }
 
 /* What flows one way leaves from the end of the buffer. */
-static restride_status prepare(const rs_redistribution *r, size_t capacity, void *buffer)
+static size_t leaves_from(const rs_redistribution *r)
 {
-    const size_t end = r->leaving > 0 ? capacity - r->leaving : r->swapped;
+    const size_t capacity = rs_size_larger(r->bytes[0], r->bytes[1]);
+    return r->leaving > 0 ? capacity - r->leaving : r->swapped;
+}
+
+static restride_status prepare(const rs_redistribution *r, void *buffer)
+{
     return r->exchange == NULL
                ? RESTRIDE_OK
-               : rs_exchange_prepare(r->exchange, buffer, r->swapped, end, r->leaving);
+               : rs_exchange_prepare(r->exchange, buffer, r->swapped, leaves_from(r), r->leaving);
 }
 
 static size_t exchange_scratch(const rs_redistribution *r)
@@ -102,20 +107,23 @@ static restride_status pass_before(const restride_plan *plan, void *buffer, bool
     const rs_redistribution *r = plan->own;
     restride_status status = run_passes(r->passes[0], buffer, has_begun);
     *has_begun = *has_begun || r->move_count > 0;
-    return status == RESTRIDE_OK ? prepare(r, plan->bytes, buffer) : status;
+    return status == RESTRIDE_OK ? prepare(r, buffer) : status;
 }
 
-static restride_status send_all(const restride_plan *plan, void *buffer)
+/* Partners reach into this buffer as soon as it is mapped. */
+static restride_status send_all(const restride_plan *plan, void *buffer, rs_overlap *beside)
 {
     const rs_redistribution *r = plan->own;
     restride_status status = RESTRIDE_OK;
     bool mapped = false;
-    if (r->peers != NULL)
+    if (r->peers != NULL) {
+        rs_overlap_wait(beside, r->move_count);
         status = rs_peers_map(r->peers, r->group, buffer, r->moves, r->swaps, &mapped);
+    }
     if (status == RESTRIDE_OK && mapped)
         status = rs_peers_swap(r->peers, r->group, buffer, r->moves, r->swaps, r->work + 1);
     if (status == RESTRIDE_OK && r->exchange != NULL)
-        status = rs_exchange_run(r->exchange, buffer, mapped ? r->swaps : 0);
+        status = rs_exchange_run(r->exchange, buffer, mapped ? r->swaps : 0, beside);
     return status;
 }
 
@@ -125,8 +133,11 @@ static restride_status run_passes_and_send(const restride_plan *plan, void *buff
 {
     const rs_redistribution *r = plan->own;
     restride_status status = pass_before(plan, buffer, has_begun);
-    const restride_status sent = send_all(plan, buffer);
-    status = sent == RESTRIDE_OK ? status : sent;
+    rs_overlap *beside = status == RESTRIDE_OK ? r->overlap : NULL;
+    rs_overlap_begin(beside, buffer);
+    const restride_status sent = send_all(plan, buffer, beside);
+    const restride_status worked = rs_overlap_end(beside, sent != RESTRIDE_OK);
+    status = sent != RESTRIDE_OK ? sent : status != RESTRIDE_OK ? status : worked;
     return status == RESTRIDE_OK ? run_passes(r->passes[1], buffer, has_begun) : status;
 }
 
@@ -176,6 +187,7 @@ static size_t scratch_bytes(const restride_plan *plan)
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < RS_LOCAL_PASSES; i++)
             most = rs_size_larger(most, restride_plan_scratch_bytes(r->passes[side][i]));
+    most = rs_size_larger(most, rs_overlap_scratch_bytes(r->overlap));
     return most + exchange_scratch(r) + r->move_count * sizeof *r->moves;
 }
 
@@ -235,7 +247,7 @@ static json_t *describe(const restride_plan *plan)
     }
     return json_pack(
         "{s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:O, s:O, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "engine", plan->engine->operations->name, "from", plan->from, "to", plan->to, "rank",
         r->group->rank, "processes", r->group->size, "bytes", (json_int_t)plan->bytes,
         "bytes_before", (json_int_t)r->bytes[0], "bytes_after", (json_int_t)r->bytes[1],
@@ -243,13 +255,15 @@ static json_t *describe(const restride_plan *plan)
         (json_int_t)messages, "chunk_bytes", (json_int_t)r->chunk_bytes, "scratch_bytes",
         (json_int_t)scratch_bytes(plan), "mirror_blocks", r->peers != NULL && r->mirror.side > 0,
         "shape_before", r->shapes[0], "shape_after", r->shapes[1], "passes_before",
-        describe_passes(r, 0), "passes_after", describe_passes(r, 1));
+        describe_passes(r, 0), "passes_beside", rs_overlap_describe(r->overlap), "passes_after",
+        describe_passes(r, 1));
 }
 
 static void destroy(void *own)
 {
     rs_redistribution *r = own;
     rs_exchange_close(r->exchange);
+    rs_overlap_close(r->overlap);
     rs_peers_close(r->peers);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < RS_LOCAL_PASSES; i++)
@@ -304,6 +318,32 @@ static void choose_peers(const rs_redistribution_task *task, rs_redistribution *
                                      (r->mirror.side > 0 ? mirror_pays_from : mapping_pays_from);
 }
 
+/* The pass next to the exchange, or NULL. */
+static restride_plan **pass_beside(rs_redistribution *r, int side)
+{
+    restride_plan **passes = r->passes[side];
+    int i = side == 0 ? RS_LOCAL_PASSES - 1 : 0;
+    const int last = side == 0 ? 0 : RS_LOCAL_PASSES - 1;
+    while (i != last && passes[i] == NULL)
+        i += side == 0 ? -1 : 1;
+    return &passes[i];
+}
+
+static void plan_overlap(const rs_redistribution_task *task, rs_redistribution *r)
+{
+    const rs_overlap_task beside = {.engine = task->engine,
+                                    .moves = r->moves,
+                                    .move_count = r->move_count,
+                                    .least_bytes = task->group->overlap_from,
+                                    .processes = (size_t)task->group->size,
+                                    .options = &task->options};
+    if (r->way != RS_EXCHANGE_HOST || r->move_count == 0)
+        return;
+    const bool moves_apart = leaves_from(r) != r->swapped; /* between the passes and messages */
+    rs_overlap_plan(&r->overlap, &beside, moves_apart ? NULL : pass_beside(r, 0),
+                    pass_beside(r, 1));
+}
+
 static restride_status check_scratch(const restride_plan *plan, size_t granted)
 {
     const size_t taken = scratch_bytes(plan);
@@ -348,6 +388,8 @@ static restride_status make(restride_plan **plan, rs_redistribution_task *task,
         return status;
     choose_peers(task, r);
     status = rs_redistribution_plan_messages(task, r);
+    if (status == RESTRIDE_OK)
+        plan_overlap(task, r);
     if (status == RESTRIDE_OK)
         status = keep_shapes(task, r);
     if (status == RESTRIDE_OK)

@@ -15,6 +15,7 @@
 #include "distributed/counts.h"
 #include "distributed/exchange.h"
 #include "distributed/mirror.h"
+#include "distributed/overlap.h"
 #include "transpose/plan.h"
 
 enum { RS_LOCAL_PASSES = 3 };
@@ -48,6 +49,7 @@ typedef struct {
     rs_mirror mirror;              /* what these may do at once instead of all else */
     size_t swaps;                  /* of the moves: they come first */
     rs_message_exchange *exchange; /* NULL: nothing is sent from here or to here */
+    rs_overlap *overlap;           /* stages of the passes that run beside it; NULL: none */
     json_t *shapes[2];             /* of the part, for descriptions */
 } rs_redistribution;
 

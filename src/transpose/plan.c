@@ -289,12 +289,24 @@ void rs_plan_expect(restride_plan *plan, const rs_engine_traits *traits, size_t 
     plan->passes = sum / (double)plan->bytes;
 }
 
+void rs_plan_remove_stages(restride_plan *plan, size_t first, size_t count)
+{
+    const size_t rest = first + count;
+    for (size_t i = first; i < rest; i++) {
+        plan->engine->operations->destroy_stage(plan->stages[i]);
+        free((void *)(uintptr_t)plan->tasks[i].pieces);
+    }
+    for (size_t i = rest; i < plan->stage_count; i++) {
+        plan->stages[i - count] = plan->stages[i];
+        plan->tasks[i - count] = plan->tasks[i];
+    }
+    plan->stage_count -= count;
+}
+
 void rs_plan_drop_stages(restride_plan *plan, size_t count)
 {
-    for (; plan->stage_count > count; plan->stage_count--) {
-        plan->engine->operations->destroy_stage(plan->stages[plan->stage_count - 1]);
-        free((void *)(uintptr_t)plan->tasks[plan->stage_count - 1].pieces);
-    }
+    if (count < plan->stage_count)
+        rs_plan_remove_stages(plan, count, plan->stage_count - count);
 }
 
 void restride_plan_destroy(restride_plan *plan)

@@ -56,6 +56,9 @@ void rs_plan_expect(restride_plan *plan, const rs_engine_traits *traits, size_t 
 /* Leaves a plan with its first `count` stages. */
 void rs_plan_drop_stages(restride_plan *plan, size_t count);
 
+/* Takes `count` stages out of a plan. */
+void rs_plan_remove_stages(restride_plan *plan, size_t first, size_t count);
+
 /* restride_plan_describe() as an object; NULL when memory is short. */
 json_t *rs_plan_describe(const restride_plan *plan);
 

@@ -19,6 +19,7 @@ typedef struct {
     pthread_mutex_t lock;
     int refused;
     int failed;
+    int beside; /* processes whose passes run beside messages */
     char sentence[512];
 } shared_case;
 
@@ -28,6 +29,14 @@ static void note(shared_case *shared, int *counter, const char *sentence)
     (*counter)++;
     snprintf(shared->sentence, sizeof shared->sentence, "%s", sentence);
     pthread_mutex_unlock(&shared->lock);
+}
+
+static bool has_passes_beside(const restride_plan *plan)
+{
+    char *text = restride_plan_describe(plan);
+    const bool has = text != NULL && strstr(text, "\"passes_beside\": []") == NULL;
+    free(text);
+    return has;
 }
 
 static void work(restride_group *group, void *context)
@@ -53,6 +62,8 @@ static void work(restride_group *group, void *context)
     if (status == RESTRIDE_OK && c->scratch_bytes != 0 &&
         restride_plan_scratch_bytes(plan) > c->scratch_bytes)
         note(shared, &shared->failed, "more scratch memory than was granted");
+    if (status == RESTRIDE_OK && has_passes_beside(plan))
+        note(shared, &shared->beside, "");
     if (status == RESTRIDE_OK) {
         const char *wrong = run_case(c, (size_t)restride_group_rank(group), plan, shared->device);
         if (wrong != NULL)
@@ -62,10 +73,11 @@ static void work(restride_group *group, void *context)
     restride_engine_destroy(engine);
 }
 
-void redistribute_at_random(const test_machine *device, uint64_t seed, size_t count)
+size_t redistribute_at_random(const test_machine *device, uint64_t seed, size_t count)
 {
     size_t refused = 0;
     size_t refused_freely = 0;
+    size_t beside = 0;
     for (size_t i = 0; i < count; i++) {
         shared_case shared = {.device = device, .lock = PTHREAD_MUTEX_INITIALIZER};
         make_case(&shared.c, seed + i);
@@ -77,6 +89,7 @@ void redistribute_at_random(const test_machine *device, uint64_t seed, size_t co
                      "scratch %zu: %s",
                      (size_t)seed + i, c->processes, c->dims, c->layouts[0], c->layouts[1],
                      c->elem_size, c->scratch_bytes, shared.sentence);
+        beside += shared.beside != 0;
         refused += shared.refused != 0;
         refused_freely += shared.refused != 0 && c->scratch_bytes == 0;
         if (shared.refused != 0 && c->scratch_bytes == 0)
@@ -84,7 +97,9 @@ void redistribute_at_random(const test_machine *device, uint64_t seed, size_t co
                    c->dims, c->layouts[0], c->layouts[1], shared.sentence);
         free_case(&shared.c);
     }
-    printf("%zu cases; refused: %zu for want of scratch memory, %zu others\n", count,
-           refused - refused_freely, refused_freely);
+    printf("%zu cases, %zu with passes beside messages; refused: %zu for want of scratch memory, "
+           "%zu others\n",
+           count, beside, refused - refused_freely, refused_freely);
     assert_true(refused * 2 < count);
+    return beside;
 }

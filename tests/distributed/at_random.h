@@ -5,6 +5,6 @@
 #include "../engine/machine.h"
 
 /* `count` of them, from a seed on, in memory of the host (NULL) or of a device. Fails the test. */
-void redistribute_at_random(const test_machine *device, uint64_t seed, size_t count);
+size_t redistribute_at_random(const test_machine *device, uint64_t seed, size_t count);
 
 #endif

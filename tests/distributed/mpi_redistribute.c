@@ -4,7 +4,8 @@
  * are left out. mpi_checked.c looks at every message.
  *
  *     host      in memory of the host; without WAY
- *     shared    the same, and processes exchange bytes in each other's memory
+ *     beside    the same, and local passes run beside messages wherever they can; two runs
+ *     shared    as host, and processes exchange bytes in each other's memory
  *     staged    in memory of the CUDA devices, which processes take in turn; chunks go over MPI
  *     peer      the same, and what is exchanged place for place moves between the devices directly
  *     kept      the same, where each plan keeps its maps: three runs, each with another array
@@ -12,6 +13,7 @@
  */
 #include "../engine/cuda/cuda_buffers.h"
 #include "cases.h"
+#include "distributed/group.h"
 
 #include <restride/cuda.h>
 #include <restride/mpi.h>
@@ -32,11 +34,10 @@ static const struct {
     bool on_host;
     int peer_memory;
     int runs;
-} ways[] = {{"host", true, 0, 1},
-            {"shared", true, 1, 1},
-            {"staged", false, 0, 1},
-            {"peer", false, 1, 1},
-            {"kept", false, RESTRIDE_PEER_MEMORY_KEPT, 3},
+    bool overlaps;
+} ways[] = {{"host", true, 0, 1},   {"beside", true, 0, 2, true},
+            {"shared", true, 1, 1}, {"staged", false, 0, 1},
+            {"peer", false, 1, 1},  {"kept", false, RESTRIDE_PEER_MEMORY_KEPT, 3},
             {"nccl", false, 0, 1}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 static size_t way;
@@ -178,8 +179,10 @@ static restride_status open_all(const char *name, restride_group **group, restri
     if (status == RESTRIDE_OK)
         status = on_host ? restride_engine_create_host(engine, 1)
                          : restride_engine_create_cuda(engine, NULL);
-    if (status == RESTRIDE_OK)
+    if (status == RESTRIDE_OK) {
         restride_group_use_peer_memory(*group, ways[way].peer_memory);
+        (*group)->overlap_from = ways[way].overlaps ? 0 : (*group)->overlap_from;
+    }
     return status;
 }
 

@@ -29,6 +29,19 @@ static void in_each_others_memory(void **state)
     use_peer_memory(false);
 }
 
+/* Most random cases have no stage that leaves each message's bytes where they are. */
+static void beside_messages(void **state)
+{
+    (void)state;
+    overlap_all(true);
+    const size_t beside = redistribute_at_random(NULL, first_seed, case_count);
+    use_peer_memory(true);
+    redistribute_at_random(NULL, first_seed, case_count / 4);
+    use_peer_memory(false);
+    overlap_all(false);
+    assert_true(beside * 20 > case_count);
+}
+
 /* ---- failures ---- */
 
 /* What each process does wrong, and what all get for it. */
@@ -121,7 +134,7 @@ static void each_process_hears_of_a_failure(void **state)
 static void none_waits_for_ever(void **state)
 {
     (void)state;
-    for (int after = 0; after < 2; after++) {
+    for (int way = 0; way < 4; way++) {
         fault f = {.froms = {ROWS, ROWS, ROWS},
                    .seconds = 0.5,
                    .executed = RESTRIDE_IO,
@@ -129,9 +142,11 @@ static void none_waits_for_ever(void **state)
         struct timespec begun;
         struct timespec ended;
         clock_gettime(CLOCK_MONOTONIC, &begun);
-        fail_message(1, after);
+        overlap_all(way >= 2);
+        fail_message(1, way % 2);
         run_processes(3, fail_on_purpose, &f);
         fail_message(-1, -1);
+        overlap_all(false);
         clock_gettime(CLOCK_MONOTONIC, &ended);
         assert_true(ended.tv_sec - begun.tv_sec < 5);
     }
@@ -240,6 +255,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_redistributions),
         cmocka_unit_test(in_each_others_memory),
+        cmocka_unit_test(beside_messages),
         cmocka_unit_test(each_process_hears_of_a_failure),
         cmocka_unit_test(none_waits_for_ever),
         cmocka_unit_test(groups_check_their_arguments),

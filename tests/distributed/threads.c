@@ -4,6 +4,7 @@
  * is sent is the n-th that is received; both must be of one size.
  */
 #include "threads.h"
+#include "distributed/group.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -51,6 +52,7 @@ typedef struct {
 
 static restride_group_memory addressed = RESTRIDE_GROUP_HOST;
 static bool uses_peer_memory = true;
+static bool overlaps_all;
 static void (*make_groups)(restride_group *groups[], int size);
 static void (*end_groups)(int size);
 static int failing_rank = -1;
@@ -76,6 +78,11 @@ void make_groups_with(void (*make)(restride_group *groups[], int size), void (*e
 void use_peer_memory(bool use)
 {
     uses_peer_memory = use;
+}
+
+void overlap_all(bool all)
+{
+    overlaps_all = all;
 }
 
 static void fail_test(const char *what)
@@ -215,6 +222,8 @@ static void *run_process(void *argument)
         restride_group_create(&group, &functions, p, p->rank, p->world->size) != RESTRIDE_OK)
         fail_test("no group");
     restride_group_use_peer_memory(group, uses_peer_memory);
+    if (overlaps_all)
+        group->overlap_from = 0;
     p->work(group, p->context);
     restride_group_destroy(group);
     return NULL;

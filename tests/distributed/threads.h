@@ -19,6 +19,9 @@ void address_memory(restride_group_memory memory);
 /* Whether they may use the memory of other processes' devices; at first they may. */
 void use_peer_memory(bool use);
 
+/* Whether local passes run beside messages wherever they can, however small they are. */
+void overlap_all(bool all);
+
 /* Groups of another kind, made before the threads begin; `end` follows when the groups are
  * destroyed, and may be NULL. */
 void make_groups_with(void (*make)(restride_group *groups[], int size), void (*end)(int size));
