@@ -4,8 +4,8 @@
  *
  *     staged, peer, nccl    as mpi_redistribute.c has them
  *     kept                  as peer, where the plan keeps what it has mapped
- *     parts                 the local passes alone, and NCCL's exchange of as many bytes out of
- *                           place, which needs a second array
+ *     parts                 the local passes alone, NCCL's exchange of as many bytes out of place,
+ *                           which needs a second array, and that beside a pass on another stream
  *
  * Both sides must be multiples of the number of processes. Each way prints a line: milliseconds,
  * the shortest and the middle of REPEATS; device memory taken besides the array; and how many of 64
@@ -34,6 +34,8 @@ static struct {
     int (*upload)(uintptr_t target, const void *source, size_t bytes);
     int (*download)(void *target, uintptr_t source, size_t bytes);
     int (*memory)(size_t *free_bytes, size_t *bytes);
+    int (*create_stream)(void **stream, unsigned flags, int priority);
+    int (*release_stream)(void *stream);
 } cuda;
 
 typedef struct {
@@ -57,6 +59,7 @@ typedef struct {
     int rank;
     int size;
     void *communicator; /* of NCCL; NULL: none */
+    void *stream;       /* of its messages */
     uintptr_t part;
     size_t bytes;
 } setting;
@@ -98,6 +101,8 @@ static void open_cuda(int rank)
         !find(library, "cuMemcpyDtoH_v2", &cuda.download) ||
         !find(library, "cuMemGetInfo_v2", &cuda.memory))
         stop("there is no CUDA device");
+    find(library, "cuStreamCreateWithPriority", &cuda.create_stream);
+    find(library, "cuStreamDestroy_v2", &cuda.release_stream);
 }
 
 static void open_nccl(setting *s)
@@ -287,8 +292,9 @@ static void all_to_all(const setting *s, void *context)
     need(nccl.group_start(), "NCCL failed");
     for (int p = 0; p < s->size; p++) {
         const size_t at = (size_t)p * share;
-        need(nccl.send((void *)(s->part + at), share, 0, p, s->communicator, NULL), "NCCL failed");
-        need(nccl.receive((void *)(*other + at), share, 0, p, s->communicator, NULL),
+        need(nccl.send((void *)(s->part + at), share, 0, p, s->communicator, s->stream),
+             "NCCL failed");
+        need(nccl.receive((void *)(*other + at), share, 0, p, s->communicator, s->stream),
              "NCCL failed");
     }
     need(nccl.group_end(), "NCCL failed");
@@ -328,6 +334,60 @@ static double measure_nccl(const setting *s, uintptr_t other, double *rate, doub
     return all;
 }
 
+typedef struct {
+    restride_plan *plan;
+    uintptr_t other;
+} both;
+
+static void pass_and_exchange(const setting *s, void *context)
+{
+    both *b = context;
+    execute(s, b->plan);
+    all_to_all(s, &b->other);
+}
+
+/* What could be gained by a pass that runs beside the exchange: alone, the exchange on a stream of
+ * the same priority, and of the highest. The blocks for each process are transposed where they are.
+ */
+static void measure_beside(const setting *s, uintptr_t other)
+{
+    static const char *const names[] = {"pass and exchange", "the same, urgent"};
+    enum { NON_BLOCKING = 1, HIGHEST = -5 };
+    char dims[128];
+    void *stream;
+    restride_engine *engine;
+    restride_layout *layouts[2];
+    both b = {.other = other};
+    double middle;
+    const size_t size = (size_t)s->size;
+    snprintf(dims, sizeof dims, "p:%zu r:%zu c:%zu float", size, s->rows / size, s->cols / size);
+    need(cuda.create_stream == NULL || cuda.create_stream(&stream, NON_BLOCKING, 0),
+         "there is no stream");
+    if (restride_engine_create_cuda(&engine, stream) != RESTRIDE_OK ||
+        restride_layout_parse(&layouts[0], dims, "p r c") != RESTRIDE_OK ||
+        restride_layout_parse(&layouts[1], dims, "p c r") != RESTRIDE_OK ||
+        restride_plan_convert_with(&b.plan, engine, layouts[0], layouts[1], 0, NULL) != RESTRIDE_OK)
+        stop(restride_last_error());
+    const double alone = time_it(s, execute, b.plan, &middle);
+    print_line(s, "pass by blocks", alone, middle);
+    for (int i = 0; i < 2; i++) {
+        setting with = *s;
+        need(cuda.create_stream(&with.stream, NON_BLOCKING, i * HIGHEST), "there is no stream");
+        const double together = time_it(&with, pass_and_exchange, &b, &middle);
+        if (s->rank == 0)
+            printf("\n");
+        print_line(s, names[i], together, middle);
+        need(cuda.release_stream(with.stream), "a stream is not freed");
+    }
+    if (s->rank == 0)
+        printf(", on two streams\n");
+    restride_plan_destroy(b.plan);
+    restride_layout_destroy(layouts[0]);
+    restride_layout_destroy(layouts[1]);
+    restride_engine_destroy(engine);
+    need(cuda.release_stream(stream), "a stream is not freed");
+}
+
 static void measure_parts(const setting *s)
 {
     char dims[128];
@@ -347,6 +407,7 @@ static void measure_parts(const setting *s)
     double latency = 0;
     if (s->communicator != NULL && cuda.allocate(&other, s->bytes) == 0) {
         sum += measure_nccl(s, other, &rate, &latency);
+        measure_beside(s, other);
         need(cuda.release(other), "memory of the device is not freed");
     }
     print_line(s, "sum of these", sum, sum);
