@@ -33,7 +33,7 @@ CASES = [
     ("__global const float *p, __global float *o", ID + "o[i] = p[5 * i] + p[5 * i + 3];", "one", 20, 8, 1, True),
     ("__global float *p", ID + "for (int f = 0; f < 250; f++) p[250 * i + f] = f;", "one", 1000, 1000, 1, True),
     ("__global struct { float x[300]; } *p", ID + "for (int f = 0; f < 300; f++) p[i].x[f] = f;", "unknown", 1200, 1024, 1, False),
-    ("__global body *p", ID + "((__global float *)p)[i] = p[i].x;", "unknown", 32, 4, 1, False),
+    ("__global body *p", ID + "((__global float *)p)[i] = p[i].x;", "within", 32, 32, 1, False),
 ]
 
 
