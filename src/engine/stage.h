@@ -71,9 +71,10 @@ typedef enum {
     RS_TRANSPOSE_R2C_ROWS,
     RS_TRANSPOSE_R2C_ROTATE,
     /*
-     * On devices, whose memory on chip is small (transpose/device_methods.c). TILES transposes tile
-     * x tile elements where they are; REVERSE is 210!: rows x tile x cols elements become cols x
-     * tile x rows. Together they transpose (rows tile) x (cols tile).
+     * On devices, whose memory on chip is small (transpose/device_methods.c), and on the host where
+     * a tile's rows are long. TILES transposes tile x tile elements where they are; REVERSE is
+     * 210!: rows x tile x cols elements become cols x tile x rows. Together they transpose (rows
+     * tile) x (cols tile).
      */
     RS_TRANSPOSE_TILES,
     RS_TRANSPOSE_REVERSE,

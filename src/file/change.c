@@ -33,7 +33,8 @@ _Static_assert(FIELD_COUNT + 1 == TASK_WORDS, "a field of the task is missing");
 
 /*
  * The forms that have steps of their own. The stages of C2R and R2C are one transposition together,
- * for which the steps of 100! serve. False for a stage that is thereby done.
+ * for which the steps of 100! serve. Tiles that are not all of a matrix are done with the 210! that
+ * follows (replace_reverse()). False for a stage that is thereby done.
  */
 static bool replace(rs_transpose_task *task)
 {
@@ -43,6 +44,9 @@ static bool replace(rs_transpose_task *task)
     case RS_TRANSPOSE_R2C_ROTATE:
     case RS_TRANSPOSE_R2C_ROWS:
         return false;
+    case RS_TRANSPOSE_TILES:
+        task->method = RS_TRANSPOSE_SQUARE;
+        return task->rows == task->tile && task->cols == task->tile;
     case RS_TRANSPOSE_R2C_COLUMNS: {
         size_t rows = task->rows;
         task->method = RS_TRANSPOSE_CHAINS;
@@ -61,6 +65,36 @@ static bool replace(rs_transpose_task *task)
     default:
         return true;
     }
+}
+
+/* As long as a tile's row is whole parts of at most RUN_BYTES. */
+static size_t run_of(size_t tile, size_t unit)
+{
+    enum { RUN_BYTES = 4096 };
+    size_t parts = 1;
+    while (parts < tile && (tile % parts != 0 || tile / parts * unit > RUN_BYTES))
+        parts++;
+    return tile / parts;
+}
+
+/* 210! and the tiles before it are one transposition: 100!, then 010!. Returns how many stages. */
+static size_t replace_reverse(const rs_transpose_task *task, rs_transpose_task parts[2])
+{
+    const size_t unit = task->unit / task->tile;
+    const size_t run = run_of(task->tile, unit);
+    for (int i = 0; i < 2; i++) {
+        parts[i] = *task;
+        parts[i].tile = 0;
+        parts[i].rows = task->rows * task->tile;
+    }
+    parts[0].method = RS_TRANSPOSE_CHAINS;
+    parts[0].cols = task->cols * task->tile / run;
+    parts[0].unit = run * unit;
+    parts[1].method = RS_TRANSPOSE_PANELS;
+    parts[1].count = parts[0].cols;
+    parts[1].cols = run;
+    parts[1].unit = unit;
+    return 2;
 }
 
 static restride_status allocate(rs_change *change, size_t tasks, size_t pieces)
@@ -111,7 +145,9 @@ restride_status rs_change_make(rs_change *change, const rs_transpose_task tasks[
     rs_piece *pieces = change->pieces;
     for (size_t i = 0; i < task_count && status == RESTRIDE_OK; i++) {
         rs_transpose_task parts[2];
-        size_t part_count = split_tail(&tasks[i], parts);
+        size_t part_count = tasks[i].method == RS_TRANSPOSE_REVERSE
+                                ? replace_reverse(&tasks[i], parts)
+                                : split_tail(&tasks[i], parts);
         for (size_t part = 0; part < part_count; part++)
             if (replace(&parts[part]))
                 pieces = add_task(change, &parts[part], pieces);

@@ -47,6 +47,8 @@ static double few_chains(const rs_transpose_task *task, size_t element_bytes,
 {
     double wanted = (double)traits->workers * LANES;
     double most = (double)task->rows * (double)task->cols / CHAIN_LENGTH;
+    if (task->method == RS_TRANSPOSE_REVERSE)
+        most *= (double)task->tile;
     wanted = wanted < most ? wanted : most;
     double chains = (double)scratch_limit / (double)element_bytes;
     return chains < wanted ? 2 * (1 - chains / wanted) : 0;
@@ -152,22 +154,36 @@ static double stored_square_cost(const rs_transpose_task *task, const rs_engine_
     return apart ? 1 : 1.7;
 }
 
-/* Mirror tiles have rows of a few lines. */
+/* Mirror tiles have rows of a few lines; `side` elements of a row are the square's. */
+static double mirrors_cost(const rs_transpose_task *task, size_t side,
+                           const rs_engine_traits *traits)
+{
+    double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
+    double cost = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
+    if (task->unit < NARROW_BYTES || task->unit > WIDE_BYTES) /* more shuffles, or jumps, a byte */
+        cost += 0.3;
+    if (side * side * task->unit <= traits->chip_bytes / 2) /* a block does better */
+        cost += 0.2;
+    return cost * (runs > 1 ? runs : 1);
+}
+
 static double square_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                           size_t scratch_limit)
 {
     (void)scratch_limit;
     if (task->unit > LARGEST_SQUARE_UNIT)
         return RS_COST_IMPOSSIBLE;
-    if (task->tile != 0)
-        return stored_square_cost(task, traits);
-    double runs = (double)traits->line_bytes / SQUARE_RUN_BYTES;
-    double cost = task->cols * task->unit % LINE_BYTES == 0 ? 0.9 : 1;
-    if (task->unit < NARROW_BYTES || task->unit > WIDE_BYTES) /* more shuffles, or jumps, a byte */
-        cost += 0.3;
-    if (task->rows * task->cols * task->unit <= traits->chip_bytes / 2) /* a block does better */
-        cost += 0.2;
-    return cost * (runs > 1 ? runs : 1);
+    return task->tile != 0 ? stored_square_cost(task, traits)
+                           : mirrors_cost(task, task->rows, traits);
+}
+
+static double tiles_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
+                         size_t scratch_limit)
+{
+    (void)scratch_limit;
+    bool stored = rs_cost_stored_edge(task->unit, traits) != 0;
+    return stored || task->unit > LARGEST_SQUARE_UNIT ? RS_COST_IMPOSSIBLE
+                                                      : mirrors_cost(task, task->tile, traits);
 }
 
 static size_t tails_bytes(const rs_transpose_task *task)
@@ -260,6 +276,18 @@ static size_t cycles_kept(const rs_transpose_task *task)
     return rs_cycles_most_bytes(task->rows * task->cols);
 }
 
+static size_t reversed(const rs_transpose_task *task)
+{
+    return times(times(task->rows, task->tile), task->cols);
+}
+
+/* At most every second position begins a cycle that is listed, and few begin chains. */
+static size_t links_kept(const rs_transpose_task *task)
+{
+    size_t elements = reversed(task);
+    return task->tile > 1 ? plus(times(2, elements), elements / 32) : cycles_kept(task);
+}
+
 static size_t nothing_kept(const rs_transpose_task *task)
 {
     (void)task;
@@ -281,6 +309,12 @@ static size_t chains_least(const rs_transpose_task *task)
 {
     (void)task;
     return LINE_BYTES;
+}
+
+/* Lists have numbers of 32 bits. */
+static size_t reverse_least(const rs_transpose_task *task)
+{
+    return reversed(task) <= UINT32_MAX ? LINE_BYTES : SIZE_MAX;
 }
 
 static size_t square_least(const rs_transpose_task *task)
@@ -347,6 +381,8 @@ static const struct {
     [RS_TRANSPOSE_PANELS] = {panels_cost, panels_least, nothing_kept},
     [RS_TRANSPOSE_CHAINS] = {chains_cost, chains_least, cycles_kept},
     [RS_TRANSPOSE_SQUARE] = {square_cost, square_least, nothing_kept},
+    [RS_TRANSPOSE_TILES] = {tiles_cost, square_least, nothing_kept},
+    [RS_TRANSPOSE_REVERSE] = {chains_cost, reverse_least, links_kept},
     [RS_TRANSPOSE_JOIN] = {tails_cost, tails_least, nothing_kept},
     [RS_TRANSPOSE_SPLIT] = {tails_cost, tails_least, nothing_kept},
     [RS_TRANSPOSE_COPY] = {copy_cost, copy_least, nothing_kept},

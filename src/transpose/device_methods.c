@@ -6,7 +6,8 @@
  *
  * After the first pass the m elements that end side by side are side by side, so the second moves
  * them together, from wherever they are to their place: two passes where the thesis's 3-stage
- * methods take three, for every m that divides both sides.
+ * methods take three, for every m that divides both sides. The host does so with large m, whose
+ * tiles need no chip (offers.c).
  *
  *     C2R      rows are shuffled on chip, columns rotated and shuffled; R2C is the way back
  *

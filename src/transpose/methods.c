@@ -502,8 +502,7 @@ static const rs_method methods[] = {
      "Rows are shuffled one by one, then columns; sides with a common divisor rotate first.", NULL},
     {"R2C", false, 2, build_r2c, rs_offer_once,
      "Columns are shuffled one by one, then rows; sides with a common divisor rotate last.", NULL},
-    {"tiles 210!", false, 1, rs_device_build_tiles, rs_device_offer_tiles, NULL,
-     rs_device_explain_tiles},
+    {"tiles 210!", false, 1, rs_device_build_tiles, rs_offer_tiles, NULL, rs_device_explain_tiles},
     {"C2R in panels", false, 3, rs_device_build_c2r, rs_device_offer_c2r,
      "The sides have no common divisor: rows are shuffled on chip, then columns rotated and "
      "shuffled.",

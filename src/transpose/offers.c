@@ -7,6 +7,7 @@
 #include "base/arithmetic.h"
 #include "base/number.h"
 #include "transpose/cost.h"
+#include "transpose/device_methods.h"
 
 #include <stdint.h>
 
@@ -16,9 +17,11 @@ enum {
     FACTOR_RANGE = 4096, /* of the factors of a side */
     MOST_DIVISORS = 2048,
     MOST_FACTORS = 16,
-    LONGEST_LINES = 64, /* a super-element beyond gains nothing more */
-    SHORT_LINES = 4,    /* and one of these is moved with the least work */
-    MOST_CHIPS = 4      /* of a block on the host */
+    LONGEST_LINES = 64,     /* a super-element beyond gains nothing more */
+    SHORT_LINES = 4,        /* and one of these is moved with the least work */
+    MOST_CHIPS = 4,         /* of a block on the host */
+    LEAST_RUN_BYTES = 2048, /* of a tile's row on the host */
+    MOST_WALKED = 1 << 17   /* super-elements whose cycles are walked */
 };
 
 /* The side of a matrix that is cut into parts, and the other. */
@@ -179,6 +182,30 @@ static void offer_factors(const rs_method *method, const rs_problem *problem, rs
         for (size_t j = 0; j < col_count; j++)
             if (rows[i] <= most / cols[j])
                 offers->take(offers, method, (rs_tiles){rows[i], cols[j]});
+}
+
+/* The largest ones; not as large as a whole side, whose super-elements need no walk. */
+static void offer_host_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    const rs_matrices *m = problem->matrices;
+    size_t divisors[MOST_DIVISORS];
+    const size_t divisor = rs_size_gcd(m->rows, m->cols);
+    const size_t most = divisor == rs_size_smaller(m->rows, m->cols) ? divisor / 2 : divisor;
+    size_t count = rs_number_divisors(divisor, most, divisors, MOST_DIVISORS);
+    for (size_t taken = 0; count-- > 0 && taken < MOST_FACTORS; taken++) {
+        const size_t tile = divisors[count];
+        if (tile * m->unit < LEAST_RUN_BYTES || m->rows / tile > MOST_WALKED / m->cols)
+            break;
+        offers->take(offers, method, (rs_tiles){tile, tile});
+    }
+}
+
+void rs_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers)
+{
+    if (!rs_cost_is_host(&problem->traits))
+        rs_device_offer_tiles(method, problem, offers);
+    else if (offers->beaten > 2)
+        offer_host_tiles(method, problem, offers);
 }
 
 /* Super-elements have no more than LONGEST_LINES lines. */

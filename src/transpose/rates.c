@@ -108,6 +108,8 @@ static size_t chains_kind(size_t bytes)
 
 static size_t element_bytes(const rs_transpose_task *task)
 {
+    if (task->method == RS_TRANSPOSE_REVERSE)
+        return task->tile * task->unit;
     bool matrices = task->method == RS_TRANSPOSE_FUSED;
     return matrices ? task->inner_rows * task->inner_cols * task->unit : task->unit;
 }
@@ -126,7 +128,10 @@ static size_t kind_of(const rs_transpose_task *task, const rs_engine_traits *tra
         return FIRST_FUSED + unit_class(task->unit);
     case RS_TRANSPOSE_CHAINS:
         return RS_RATE_PANELS + chains_kind(bytes);
+    case RS_TRANSPOSE_REVERSE:
+        return RS_RATE_PANELS + chains_kind(task->unit);
     case RS_TRANSPOSE_SQUARE:
+    case RS_TRANSPOSE_TILES:
         return FIRST_SQUARE + unit_class(task->unit);
     case RS_TRANSPOSE_JOIN:
     case RS_TRANSPOSE_SPLIT:

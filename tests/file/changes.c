@@ -186,6 +186,15 @@ bool run_and_die(const test_change *c, int call, disk_action action, uint64_t se
         .count = (blocks), .rows = (height), .cols = (width), .tail = (rest), .unit = (bytes)      \
     }
 
+/* Two matrices of `rows` x `cols`, in tiles of 12 x 12. */
+#define TILED(name, height, width, bytes)                                                          \
+    {                                                                                              \
+        .method = RS_TRANSPOSE_##name, .outer = 2,                                                 \
+        .pitch = (size_t)(height) * (width) * (bytes) *                                            \
+                 (RS_TRANSPOSE_##name == RS_TRANSPOSE_REVERSE ? 12 : 1),                           \
+        .count = 1, .rows = (height), .cols = (width), .unit = (bytes), .tile = 12                 \
+    }
+
 static const rs_piece pieces[] = {{3, 2, 2}, {1, 4, 0}, {2, 8, 1}};
 static const rs_piece long_pieces[] = {{300, 1, 1}, {1, 100, 2}, {500, 2, 0}};
 
@@ -276,6 +285,13 @@ const test_change changes[CHANGE_COUNT] = {
       TASK(R2C_ROWS, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4),
       TASK(R2C_ROTATE, 0, 1, 30 * 21 * 4, 1, 30, 21, 0, 4)},
      300},
+    {"tiles 210!", 2 * 60 * 84 * 3, 2, {TILED(TILES, 60, 84, 3), TILED(REVERSE, 5, 7, 36)}, 300},
+    {"tiles 210!, several runs",
+     2 * 24 * 36 * 600,
+     2,
+     {TILED(TILES, 24, 36, 600), TILED(REVERSE, 2, 3, 7200)},
+     9000},
+    {"one tile", 2 * 12 * 12 * 3, 1, {TILED(TILES, 12, 12, 3)}, 100},
     {"a part of the array", 1000, 1, {TASK(CHAINS, 100, 1, 600, 1, 20, 30, 0, 1)}, 50},
 };
 _Static_assert(sizeof changes / sizeof changes[0] == CHANGE_COUNT, "the count in changes.h");

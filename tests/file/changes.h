@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HEADER = 10, MOST_TASKS = 8, CHANGE_COUNT = 22, PATH_BYTES = 64 };
+enum { HEADER = 10, MOST_TASKS = 8, CHANGE_COUNT = 25, PATH_BYTES = 64 };
 
 typedef struct {
     const char *name;

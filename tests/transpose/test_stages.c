@@ -17,6 +17,8 @@ static size_t bytes_of(const rs_transpose_task *task)
     size_t unit = task->unit;
     if (task->method == RS_TRANSPOSE_FUSED)
         unit *= task->inner_rows * task->inner_cols;
+    if (task->method == RS_TRANSPOSE_REVERSE)
+        unit *= task->tile;
     return (task->repeats > 1 ? task->repeats : 1) * task->outer * task->count * task->rows *
            task->cols * unit;
 }
@@ -38,9 +40,9 @@ static void run_stages(restride_engine *engine, const rs_transpose_task *tasks, 
         rs_progress progress = {0};
         assert_int_equal(engine->operations->run(stage, data, scratch, &progress, NULL),
                          RESTRIDE_OK);
-        bool is_told = tasks[i].method != RS_TRANSPOSE_JOIN &&
-                       tasks[i].method != RS_TRANSPOSE_SPLIT &&
-                       tasks[i].method != RS_TRANSPOSE_CHAINS;
+        bool is_told =
+            tasks[i].method != RS_TRANSPOSE_JOIN && tasks[i].method != RS_TRANSPOSE_SPLIT &&
+            tasks[i].method != RS_TRANSPOSE_CHAINS && tasks[i].method != RS_TRANSPOSE_REVERSE;
         if (progress.done_bytes > bytes_of(&tasks[i]) ||
             (is_told && progress.done_bytes < bytes_of(&tasks[i])))
             fail_msg("method %d moved %zu of %zu bytes", (int)tasks[i].method, progress.done_bytes,
@@ -185,6 +187,91 @@ static void test_join_split(void **state)
     restride_engine_destroy(engine);
 }
 
+/* What a stage of tiles, or 210!, makes of one matrix. */
+static void reference_stage(const rs_transpose_task *t, unsigned char *to,
+                            const unsigned char *from)
+{
+    const bool tiles = t->method == RS_TRANSPOSE_TILES;
+    const size_t m = t->tile;
+    const size_t elements = t->rows * t->cols * (tiles ? 1 : m);
+    for (size_t e = 0; e < elements; e++) {
+        size_t place;
+        if (tiles) { /* row and column in its tile change places */
+            const size_t row = e / t->cols, col = e % t->cols;
+            place = (row / m * m + col % m) * t->cols + col / m * m + row % m;
+        } else { /* rows.m.cols becomes cols.m.rows */
+            const size_t col = e % t->cols, x = e / t->cols % m, row = e / t->cols / m;
+            place = (col * m + x) * t->rows + row;
+        }
+        memcpy(to + place * t->unit, from + e * t->unit, t->unit);
+    }
+}
+
+/* Tiles, and 210! with chains, whole cycles and elements of several slices. */
+static void test_tiles_and_reverse(void **state)
+{
+    (void)state;
+    static const size_t long_units[] = {300, 64, 12, 1, 5000, 8200};
+    uint64_t seed = 210;
+    for (int i = 0; i < 600; i++) {
+        const bool tiles = i % 2 == 0;
+        const size_t tile = 1 + test_random(&seed, i % 20 == 0 ? 300 : 40);
+        rs_transpose_task task = {.method = tiles ? RS_TRANSPOSE_TILES : RS_TRANSPOSE_REVERSE,
+                                  .outer = 1 + test_random(&seed, i % 3 == 0 ? 20 : 2),
+                                  .count = 1,
+                                  .rows = 1 + test_random(&seed, 9),
+                                  .cols = 1 + test_random(&seed, 9),
+                                  .unit = tiles ? units[test_random(&seed, UNIT_COUNT)]
+                                                : long_units[test_random(&seed, 6)],
+                                  .tile = tile};
+        task.rows *= tiles ? tile : 1;
+        task.cols *= tiles ? tile : 1;
+        const size_t bytes = task.rows * task.cols * (tiles ? 1 : tile) * task.unit;
+        task.pitch = bytes + test_random(&seed, 3) * task.unit;
+        const size_t size = task.outer * task.pitch;
+        guarded_buffer buffer = guarded_create(size, seed % 64, seed);
+        unsigned char *expected = malloc(size);
+        assert_non_null(expected);
+        memcpy(expected, buffer.bytes, size);
+        for (size_t o = 0; o < task.outer; o++)
+            reference_stage(&task, expected + o * task.pitch, buffer.bytes + o * task.pitch);
+        restride_engine *engine;
+        assert_int_equal(test_host_engine(&engine, 1 + (int)test_random(&seed, 4)), RESTRIDE_OK);
+        run_stages(engine, &task, 1, i % 4 < 2 ? (size_t)64 << 20 : 40 * task.unit + 70000,
+                   buffer.bytes);
+        restride_engine_destroy(engine);
+        if (memcmp(buffer.bytes, expected, size) != 0 || !guarded_intact(&buffer))
+            fail_msg("%s, %zu x %zu x %zu of %zu bytes, %zu times", tiles ? "tiles" : "210!",
+                     task.rows, tile, task.cols, task.unit, task.outer);
+        free(expected);
+        guarded_free(&buffer);
+    }
+}
+
+/* Rows of tiles that are long enough for the planner, and shapes that have them. */
+static void test_tiles_of_plans(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t unit, tile;
+    } kinds[] = {{1, 2048}, {12, 200}, {100, 24}, {256, 9}, {33, 64}, {64, 40}};
+    uint64_t seed = 99;
+    size_t methods[RS_TRANSPOSE_METHOD_COUNT] = {0};
+    for (int i = 0; i < 40; i++) {
+        const size_t unit = kinds[i == 0 ? 0 : 1 + i % 5].unit;
+        const size_t tile = kinds[i == 0 ? 0 : 1 + i % 5].tile;
+        const size_t most = unit < 16 ? 3 : 6;
+        const rs_matrices m = {tile * (2 + test_random(&seed, most - 1)),
+                               tile * (2 + test_random(&seed, most - 1)), unit,
+                               1 + test_random(&seed, 2), 0};
+        if (m.rows % m.cols != 0 && m.cols % m.rows != 0)
+            check_choice(&m, (size_t)512 << 10, 1 + (int)test_random(&seed, 4), seed, "tiles 210!",
+                         methods);
+    }
+    assert_true(methods[RS_TRANSPOSE_TILES] >= 10);
+    assert_int_equal(methods[RS_TRANSPOSE_TILES], methods[RS_TRANSPOSE_REVERSE]);
+}
+
 static void check_tile(size_t unit, size_t rows, size_t cols, size_t edge, size_t source_gap,
                        size_t target_gap, uint64_t seed)
 {
@@ -325,9 +412,10 @@ static void test_threads_before_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_slim),
-        cmocka_unit_test(test_join_split), cmocka_unit_test(test_threads_before_room),
-        cmocka_unit_test(test_reorder),    cmocka_unit_test(test_small_chips),
+        cmocka_unit_test(test_tiles),          cmocka_unit_test(test_slim),
+        cmocka_unit_test(test_join_split),     cmocka_unit_test(test_threads_before_room),
+        cmocka_unit_test(test_reorder),        cmocka_unit_test(test_tiles_and_reverse),
+        cmocka_unit_test(test_tiles_of_plans), cmocka_unit_test(test_small_chips),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * 100! and 0100! by planned chains: rows x cols elements of `unit` bytes, in place.
+ * 100! and 0100! by planned chains: rows x cols elements of `unit` bytes, in place; and 210!, whose
+ * rows and columns change places around a middle.
  *
  * In place of the claimed flags of PTTWAC (Sung thesis, section 4.4) the cycles are cut into chains
  * before the run (cycle.h), and a thread moves several of them in turns (lanes.h). Each line moves
@@ -26,9 +27,12 @@ static size_t length_within(size_t elements, size_t unit, size_t limit)
 restride_status rs_host_chains_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
-    size_t elements = task->rows * task->cols;
-    restride_status status = rs_host_cycles_create(
-        &stage->cycles, task->rows, task->cols, length_within(elements, task->unit, scratch_limit));
+    const size_t middle = task->method == RS_TRANSPOSE_REVERSE ? task->tile : 1;
+    size_t elements = task->rows * middle * task->cols;
+    size_t length = length_within(elements, task->unit, scratch_limit);
+    restride_status status =
+        middle > 1 ? rs_host_cycles_list(&stage->cycles, task->rows, middle, task->cols, length)
+                   : rs_host_cycles_create(&stage->cycles, task->rows, task->cols, length);
     stage->scratch_bytes = stage->cycles.chains * task->unit;
     /* Many matrices need no barriers: each thread takes whole ones. */
     size_t own_bytes = stage->scratch_bytes + RS_HOST_LINE_BYTES;

@@ -1,10 +1,13 @@
 /* Chains, and the cycles that stay whole; see cycle.h. */
 #include "engine/host/cycle.h"
 
+#include <stdlib.h>
+
 void rs_host_cycles_begin(rs_host_cycles *cycles, size_t rows, size_t cols)
 {
     *cycles = (rs_host_cycles){
         .rows = rows,
+        .middle = 1,
         .cols = cols,
         .total = rows * cols,
         .by_rows = rs_divider_make(rows, rows * cols),
@@ -32,6 +35,106 @@ restride_status rs_host_cycles_create(rs_host_cycles *cycles, size_t rows, size_
 void rs_host_cycles_free(rs_host_cycles *cycles)
 {
     rs_cycles_free(&cycles->cycles);
+    free(cycles->links);
+    free(cycles->leaders);
+}
+
+static bool is_listed(const rs_host_cycles *cycles)
+{
+    return cycles->links != NULL;
+}
+
+size_t rs_host_cycles_bytes(const rs_host_cycles *cycles)
+{
+    if (!is_listed(cycles))
+        return rs_cycles_bytes(&cycles->cycles);
+    return cycles->chains * sizeof *cycles->links + cycles->leader_count * sizeof *cycles->leaders;
+}
+
+/* ---- lists ---- */
+
+/* What a walk has seen, a bit a position; it lists a cycle the first time that it meets one. */
+typedef struct {
+    rs_host_cycles *cycles;
+    uint64_t *seen;
+} walk;
+
+static bool meet(const walk *w, size_t position)
+{
+    const uint64_t bit = (uint64_t)1 << position % 64;
+    bool known = (w->seen[position / 64] & bit) != 0;
+    w->seen[position / 64] |= bit;
+    return known;
+}
+
+/* A chain for each `length` steps; the last one takes what is left over. A cycle of one position
+ * stays where it is. */
+static void list_cycle(const walk *w, size_t leader)
+{
+    rs_host_cycles *c = w->cycles;
+    const size_t first = c->chains;
+    size_t steps = 0;
+    for (size_t at = leader; !meet(w, at); at = rs_host_source(c, at), steps++)
+        if (steps % c->length == 0) {
+            c->links[c->chains] = (rs_host_link){(uint32_t)at, (uint32_t)c->chains + 1};
+            c->chains++;
+        }
+    if (steps % c->length != 0)
+        c->chains--;
+    if (c->chains > first + 1) {
+        c->links[c->chains - 1].following = (uint32_t)first;
+        return;
+    }
+    c->chains = first;
+    if (steps > 1)
+        c->leaders[c->leader_count++] = (uint32_t)leader;
+}
+
+static restride_status list_cycles(rs_host_cycles *cycles, uint64_t *seen)
+{
+    const walk w = {cycles, seen};
+    if (seen == NULL || cycles->links == NULL || cycles->leaders == NULL)
+        return rs_fail_memory("the cycles of a permutation");
+    for (size_t position = 0; position < cycles->total; position++)
+        if ((seen[position / 64] >> position % 64 & 1) == 0)
+            list_cycle(&w, position);
+    return RESTRIDE_OK;
+}
+
+/* As many bytes as are used; a refusal leaves it as it is. */
+static void *shrink(void *table, size_t bytes)
+{
+    void *smaller = realloc(table, bytes + 1);
+    return smaller != NULL ? smaller : table;
+}
+
+restride_status rs_host_cycles_list(rs_host_cycles *cycles, size_t rows, size_t middle, size_t cols,
+                                    size_t length)
+{
+    const size_t total = rows * middle * cols;
+    *cycles = (rs_host_cycles){.rows = rows,
+                               .middle = middle,
+                               .cols = cols,
+                               .total = total,
+                               .by_rows = rs_divider_make(rows, total),
+                               .by_middle = rs_divider_make(middle, total),
+                               .length = length};
+    if (total > UINT32_MAX)
+        return rs_fail(RESTRIDE_UNSUPPORTED, "The cycles of %zu positions are too many to list.",
+                       total);
+    /* No chain is shorter than `length`, but of the cycle that is met one may be for a while. */
+    cycles->links = malloc((total / length + 2) * sizeof *cycles->links);
+    cycles->leaders = malloc((total / 2 + 1) * sizeof *cycles->leaders);
+    uint64_t *seen = calloc(total / 64 + 1, sizeof *seen);
+    restride_status status = list_cycles(cycles, seen);
+    free(seen);
+    if (status != RESTRIDE_OK) {
+        rs_host_cycles_free(cycles);
+        return status;
+    }
+    cycles->links = shrink(cycles->links, cycles->chains * sizeof *cycles->links);
+    cycles->leaders = shrink(cycles->leaders, cycles->leader_count * sizeof *cycles->leaders);
+    return RESTRIDE_OK;
 }
 
 /* ---- chains ---- */
@@ -61,10 +164,22 @@ static size_t find_family(rs_host_chain_cursor *cursor, size_t number)
     }
 }
 
+static void take_link(rs_host_chain_cursor *cursor)
+{
+    const rs_host_link *links = cursor->cycles->links;
+    cursor->start = links[cursor->number].start;
+    cursor->following = links[cursor->number].following;
+    cursor->stop = links[cursor->following].start;
+}
+
 void rs_host_chain_begin(rs_host_chain_cursor *cursor, const rs_host_cycles *cycles, size_t number)
 {
     const rs_cycles *c = &cycles->cycles;
     *cursor = (rs_host_chain_cursor){.cycles = cycles, .number = number};
+    if (is_listed(cycles)) {
+        take_link(cursor);
+        return;
+    }
     size_t inside = find_family(cursor, number);
     size_t length = c->families[cursor->family].length;
     size_t least = length / cursor->pieces;
@@ -86,6 +201,10 @@ void rs_host_chain_next(rs_host_chain_cursor *cursor)
     const rs_host_cycles *cycles = cursor->cycles;
     if (++cursor->number == cycles->chains)
         return;
+    if (is_listed(cycles)) {
+        take_link(cursor);
+        return;
+    }
     if (++cursor->piece < cursor->pieces) {
         cursor->start = cursor->stop;
     } else if (++cursor->index < cycles->cycles.families[cursor->family].count) {
@@ -141,8 +260,29 @@ static bool enter_next_family(rs_host_whole_cursor *cursor)
     return true;
 }
 
+/* All listed cycles are one family here. */
+static bool next_listed(rs_host_whole_cursor *cursor)
+{
+    const rs_host_cycles *c = cursor->cycles;
+    if (cursor->next_family++ == 0) {
+        const size_t items = c->leader_count * cursor->slices;
+        const size_t each = items / cursor->members;
+        const size_t more = items % cursor->members;
+        cursor->left = each + (cursor->member < more ? 1 : 0);
+        cursor->item = each * cursor->member + (cursor->member < more ? cursor->member : more);
+    }
+    if (cursor->left == 0)
+        return false;
+    cursor->left--;
+    cursor->leader = c->leaders[cursor->item / cursor->slices];
+    cursor->slice = cursor->item++ % cursor->slices;
+    return true;
+}
+
 bool rs_host_whole_next(rs_host_whole_cursor *cursor)
 {
+    if (is_listed(cursor->cycles))
+        return next_listed(cursor);
     if (cursor->left <= 1) {
         if (!enter_next_family(cursor))
             return false;

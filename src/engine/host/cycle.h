@@ -11,6 +11,10 @@
  * saved before anything moves; then the chains are independent of each other, and each ends with
  * the saved first element of the next one. Shorter cycles stay whole. Neither is kept in a table:
  * cursors tell them one after the other, from anywhere on.
+ *
+ * 210! makes cols x middle x rows of rows x middle x cols: position (j*middle + x)*rows + i holds
+ * what was at (i*middle + x)*cols + j. No arithmetic tells its cycles, so they are walked once, and
+ * chains and whole cycles are listed.
  */
 #ifndef RS_ENGINE_HOST_CYCLE_H
 #define RS_ENGINE_HOST_CYCLE_H
@@ -20,15 +24,28 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Where a listed chain begins, and the chain behind it. */
+typedef struct {
+    uint32_t start;
+    uint32_t following;
+} rs_host_link;
 
 typedef struct {
     size_t rows;
+    size_t middle; /* 1: 100! */
     size_t cols;
-    size_t total; /* rows * cols */
+    size_t total; /* rows * middle * cols */
     rs_divider by_rows;
-    rs_cycles cycles;
-    size_t length; /* of a chain, about */
+    rs_divider by_middle;
+    rs_cycles cycles; /* of 100! */
+    size_t length;    /* of a chain, about */
     size_t chains;
+    /* Of 210!: its chains, and a position of each cycle that stays whole. */
+    rs_host_link *links;
+    uint32_t *leaders;
+    size_t leader_count;
 } rs_host_cycles;
 
 /* Cuts the cycles into chains of about `length` elements, at least 1, and never more than total /
@@ -37,6 +54,13 @@ typedef struct {
 restride_status rs_host_cycles_create(rs_host_cycles *cycles, size_t rows, size_t cols,
                                       size_t length);
 void rs_host_cycles_free(rs_host_cycles *cycles);
+
+/* The same for 210!. RESTRIDE_UNSUPPORTED for 2^32 positions and more. */
+restride_status rs_host_cycles_list(rs_host_cycles *cycles, size_t rows, size_t middle, size_t cols,
+                                    size_t length);
+
+/* The bytes of its tables. */
+size_t rs_host_cycles_bytes(const rs_host_cycles *cycles);
 
 /* Without looking for cycles: rs_host_source() is all that can be asked. Nothing to free. */
 void rs_host_cycles_begin(rs_host_cycles *cycles, size_t rows, size_t cols);
@@ -76,6 +100,7 @@ typedef struct {
     bool backward; /* the last family first */
     size_t next_family;
     size_t left; /* slices of cycles of the family before */
+    size_t item; /* of all slices of listed cycles */
     rs_cycle_cursor cycle;
 } rs_host_whole_cursor;
 
@@ -89,7 +114,11 @@ bool rs_host_whole_next(rs_host_whole_cursor *cursor);
 static inline size_t rs_host_source(const rs_host_cycles *cycles, size_t position)
 {
     size_t j = rs_divide(&cycles->by_rows, position);
-    return (position - j * cycles->rows) * cycles->cols + j;
+    size_t i = position - j * cycles->rows;
+    if (cycles->middle == 1)
+        return i * cycles->cols + j;
+    size_t col = rs_divide(&cycles->by_middle, j);
+    return (i * cycles->middle + j - col * cycles->middle) * cycles->cols + col;
 }
 
 #endif

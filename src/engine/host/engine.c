@@ -29,6 +29,10 @@ static const rs_host_method methods[] = {
     [RS_TRANSPOSE_CHAINS] = {"100!", "planned chains", rs_host_chains_prepare, rs_host_chains_work},
     [RS_TRANSPOSE_SQUARE] = {"square", "mirror tiles change places", rs_host_square_prepare,
                              rs_host_square_work},
+    [RS_TRANSPOSE_TILES] = {"tiles", "mirror tiles of each square change places",
+                            rs_host_square_prepare, rs_host_square_work},
+    [RS_TRANSPOSE_REVERSE] = {"210!", "planned chains", rs_host_chains_prepare,
+                              rs_host_chains_work},
     [RS_TRANSPOSE_JOIN] = {"pad", "rows move apart", rs_host_join_prepare, rs_host_join_work},
     [RS_TRANSPOSE_SPLIT] = {"unpad", "rows move together", rs_host_join_prepare,
                             rs_host_split_work},
@@ -101,10 +105,12 @@ static restride_status create_stage(const host_engine *engine, const rs_transpos
     stage->base.engine = (restride_engine *)(uintptr_t)&engine->base;
     stage->method = &methods[task->method];
     stage->task = *task;
-    stage->tile =
-        rs_host_tile_choose(task->unit, task->rows < task->cols ? task->rows : task->cols);
+    stage->tile = rs_host_tile_choose(task->unit, task->method == RS_TRANSPOSE_TILES
+                                                      ? task->tile
+                                                      : rs_size_smaller(task->rows, task->cols));
     size_t repeats = task->repeats > 1 ? task->repeats : 1;
-    size_t bytes = repeats * task->outer * task->count * block;
+    size_t middle = task->method == RS_TRANSPOSE_REVERSE ? task->tile : 1;
+    size_t bytes = repeats * task->outer * task->count * block * middle;
     size_t serial = engine->traits.serial_bytes;
     stage->threads = bytes < serial / STAGE_PART
                          ? 1
@@ -185,8 +191,7 @@ static restride_status create_marshal(restride_engine *base, const rs_marshal_ta
 static size_t scratch_bytes(const rs_stage *base, size_t *kept)
 {
     const rs_host_stage *stage = (const rs_host_stage *)base;
-    *kept =
-        rs_cycles_bytes(&stage->cycles.cycles) + stage->task.piece_count * sizeof *stage->pieces;
+    *kept = rs_host_cycles_bytes(&stage->cycles) + stage->task.piece_count * sizeof *stage->pieces;
     return stage->scratch_bytes;
 }
 
@@ -277,8 +282,10 @@ static json_t *describe_stage(const rs_stage *base)
         {"threads", stage->threads},
         {"chains", stage->cycles.chains},
         {"scratch_bytes", stage->scratch_bytes},
+        {"tile", task->tile}, /* where there is one */
     };
-    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
+    return rs_describe_numbers(object, numbers,
+                               sizeof numbers / sizeof numbers[0] - (task->tile == 0));
 }
 
 static json_t *describe_device(const restride_engine *base)

@@ -6,6 +6,8 @@
  * no whole lines, a tile has one line more than that in each row, which comes and goes once more
  * for its neighbour. Eight lines make hardware expect the rest of the row, which is not needed.
  * In a file a plan asks for tiles as wide as a page.
+ *
+ * TILES is the same for each of the squares that a matrix is cut into, where they are.
  */
 #include "engine/host/host.h"
 
@@ -36,10 +38,17 @@ static size_t default_edge(size_t unit)
     return edge <= MOST_EDGE ? edge : narrow > MOST_EDGE ? narrow : MOST_EDGE;
 }
 
+/* Elements along a side of a square. */
+static size_t side_of(const rs_transpose_task *task)
+{
+    return task->method == RS_TRANSPOSE_TILES ? task->tile : task->rows;
+}
+
 restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limit)
 {
     const rs_transpose_task *task = &stage->task;
-    size_t edge = task->tile != 0 ? task->tile : default_edge(task->unit);
+    bool stored = task->method == RS_TRANSPOSE_SQUARE && task->tile != 0;
+    size_t edge = stored ? task->tile : default_edge(task->unit);
     stage->edge = edge < LEAST_EDGE ? LEAST_EDGE : edge;
     rs_host_fit_threads(stage, 0, part_edge(stage) * part_edge(stage) * task->unit, scratch_limit);
     return RESTRIDE_OK;
@@ -57,12 +66,13 @@ typedef struct {
 static tile_pair find_pair(const rs_host_stage *stage, unsigned char *matrix, size_t tile_row,
                            size_t tile_col)
 {
-    size_t n = stage->task.rows;
+    size_t n = side_of(&stage->task);
+    size_t stride = stage->task.cols;
     size_t unit = stage->task.unit;
     size_t i = tile_row * stage->edge;
     size_t j = tile_col * stage->edge;
-    return (tile_pair){.here = matrix + (i * n + j) * unit,
-                       .mirror = matrix + (j * n + i) * unit,
+    return (tile_pair){.here = matrix + (i * stride + j) * unit,
+                       .mirror = matrix + (j * stride + i) * unit,
                        .height = n - i < stage->edge ? n - i : stage->edge,
                        .width = n - j < stage->edge ? n - j : stage->edge,
                        .diagonal = tile_row == tile_col};
@@ -91,7 +101,7 @@ static void ask_row(const unsigned char *row, size_t bytes)
 static void ask(request *r)
 {
     const rs_host_stage *stage = r->stage;
-    size_t stride = stage->task.rows * stage->task.unit;
+    size_t stride = stage->task.cols * stage->task.unit;
     size_t bytes = stage->edge * stage->task.unit;
     size_t end = r->turn < r->turns ? stage->edge * ++r->turn / r->turns : r->row;
     for (; r->row < end; r->row++) {
@@ -117,7 +127,7 @@ static void swap_parts(const rs_host_stage *stage, const tile_pair *pair, unsign
                        size_t i, size_t j, request *asked)
 {
     size_t unit = stage->task.unit;
-    size_t stride = stage->task.rows * unit;
+    size_t stride = stage->task.cols * unit;
     size_t step = part_edge(stage);
     size_t height = pair->height - i < step ? pair->height - i : step;
     size_t width = pair->width - j < step ? pair->width - j : step;
@@ -145,17 +155,31 @@ static void swap_tiles(const rs_host_stage *stage, const tile_pair *pair, const 
             swap_parts(stage, pair, buffer, i, j, &asked);
 }
 
+/* Where square number `index` of all matrices begins. */
+static unsigned char *find_square(const rs_host_run *run, size_t index)
+{
+    const rs_transpose_task *task = &run->stage->task;
+    size_t side = side_of(task);
+    size_t across = task->cols / side;
+    size_t squares = across * (task->rows / side);
+    size_t inside = index % squares;
+    return run->data + index / squares * task->pitch +
+           (inside / across * task->cols + inside % across) * side * task->unit;
+}
+
 void rs_host_square_work(void *context, const rs_host_member *member)
 {
     rs_host_run *run = context;
     const rs_host_stage *stage = run->stage;
     unsigned char *buffer = run->scratch + member->index * stage->own_bytes;
-    size_t tiles = (stage->task.rows - 1) / stage->edge + 1;
-    size_t items = stage->task.outer * tiles;
+    const rs_transpose_task *task = &stage->task;
+    size_t side = side_of(task);
+    size_t tiles = (side - 1) / stage->edge + 1;
+    size_t items = task->outer * (task->rows / side) * (task->cols / side) * tiles;
     rs_host_loop loop = rs_host_loop_begin(member, items, 1);
     for (size_t i, end; rs_host_loop_next(&loop, &i, &end);) {
         size_t tile_row = tiles - 1 - i % tiles; /* the longest row first, for balance */
-        unsigned char *matrix = run->data + i / tiles * stage->task.pitch;
+        unsigned char *matrix = find_square(run, i / tiles);
         tile_pair pair = find_pair(stage, matrix, tile_row, 0);
         for (size_t tile_col = 0; tile_col <= tile_row; tile_col++) {
             tile_pair next =
