@@ -12,9 +12,20 @@
 
 #include <math.h>
 
-enum { LAUNCHES_BETWEEN_LOOKS = 16 };
+enum {
+    LAUNCHES_BETWEEN_LOOKS = 16,
+    MOST_AROUND_A_PIECE = 16 /* times the records of the launch's work-items */
+};
 
 /* ---- what stands in the way ---- */
+
+/* Whether the argument names a whole record of an array that begins where its buffer does. */
+static bool names_a_record(const rs_argument *argument, const rs_target *target)
+{
+    const size_t record = target->relayout.record.size;
+    return !argument->is_part && argument->offset % record == 0 &&
+           (argument->offset == 0 || argument->offset + record <= argument->buffer->size);
+}
 
 /* Whether another argument of the kernel has the target's buffer in another layout. */
 static bool is_used_otherwise(const rs_kernel *kernel, const rs_target *target)
@@ -22,7 +33,7 @@ static bool is_used_otherwise(const rs_kernel *kernel, const rs_target *target)
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const rs_argument *other = &kernel->arguments[i];
         if (i != target->index && other->buffer == target->buffer &&
-            (other->target == NULL || other->is_part ||
+            (other->target == NULL || !names_a_record(other, target) ||
              !rs_relayout_equal(&other->target->relayout, &target->relayout)))
             return true;
     }
@@ -46,23 +57,38 @@ void rs_kernel_bind(rs_kernel *kernel)
     for (size_t i = 0; i < kernel->target_count; i++) {
         rs_target *target = &kernel->targets[i];
         const rs_argument *argument = &kernel->arguments[target->index];
-        target->buffer = argument->is_part ? NULL : argument->buffer;
+        target->buffer = names_a_record(argument, target) ? argument->buffer : NULL;
+        target->first = argument->offset / target->relayout.record.size;
         target->is_repeated = is_repeated(kernel, target);
         target->is_used_otherwise = target->buffer != NULL && is_used_otherwise(kernel, target);
     }
     kernel->generation = kernel->layer->generation;
 }
 
+/* Allocators hand out pieces of large allocations, and only all of one can be converted. */
+static bool is_small_piece(const rs_target *wanted, const rs_range *r)
+{
+    double work_items = MOST_AROUND_A_PIECE;
+    for (unsigned d = 0; r->global != NULL && d < r->dimensions; d++)
+        work_items *= (double)r->global[d];
+    return wanted->first > 0 &&
+           work_items * (double)wanted->relayout.record.size < (double)wanted->buffer->size;
+}
+
 /* Why this argument's buffer cannot be had in the wanted layout; NULL when nothing is known to
  * stand in the way. */
-static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue,
+static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, const rs_range *r,
                             const rs_target *wanted) RS_LOCKED
 {
     const rs_buffer *buffer = wanted->buffer;
-    if (kernel->arguments[wanted->index].is_part)
-        return "the argument is a part of a buffer: a sub-buffer, or a piece of an allocation";
-    if (buffer == NULL)
+    if (buffer == NULL && kernel->arguments[wanted->index].buffer == NULL)
         return "the argument is not a buffer that the layer knows";
+    if (buffer == NULL)
+        return kernel->arguments[wanted->index].is_part
+                   ? "the argument is a sub-buffer"
+                   : "the argument does not name a whole structure of its allocation";
+    if (is_small_piece(wanted, r))
+        return "the argument is a small piece of a large allocation";
     if (wanted->is_used_otherwise)
         return "the buffer is also bound to an argument with another layout";
     if (buffer->context->handle != queue->context)
@@ -74,8 +100,9 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue,
     if (buffer->size < wanted->relayout.record.size)
         return "the buffer is smaller than one structure";
     if (wanted->needs_whole_tiles &&
-        buffer->size % (wanted->relayout.tile * wanted->relayout.record.size) != 0)
-        return "the array does not end with a whole tile of groups";
+        (buffer->size % (wanted->relayout.tile * wanted->relayout.record.size) != 0 ||
+         wanted->first % wanted->relayout.tile != 0))
+        return "the array is not whole tiles of groups";
     if (buffer->is_lost)
         return "the buffer's content was lost in a conversion";
     return NULL;
@@ -106,7 +133,7 @@ static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue,
     if (kernel->target_count > RS_MOST_TARGETS)
         why = "the kernel has too many arguments to follow";
     for (; why == NULL && i < kernel->target_count; i++)
-        why = obstacle(kernel, queue, &kernel->targets[i]);
+        why = obstacle(kernel, queue, r, &kernel->targets[i]);
     if (why != NULL)
         rs_report_hold(kernel->facts, i > 0 ? kernel->targets[i - 1].index : 0, why);
     return why != NULL;

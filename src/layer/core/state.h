@@ -172,6 +172,7 @@ typedef struct {
     uint64_t count;         /* of records, as the rewritten kernel has it; 0: not yet set */
     /* As of rs_kernel.generation: */
     rs_buffer *buffer;      /* NULL: none that could be converted */
+    size_t first;           /* its record that the argument names: all of it is one array */
     bool is_repeated;       /* an earlier target has it, too */
     bool is_used_otherwise; /* another argument has it in another layout */
 } rs_target;
@@ -182,7 +183,8 @@ typedef struct {
     bool is_pointer;         /* the value is a pointer to shared virtual memory */
     rs_allocation handle;    /* the value, if it has the size of one */
     rs_buffer *buffer;       /* whose bytes it names, as of rs_kernel.generation; NULL: none */
-    bool is_part;            /* it names a part of them: a sub-buffer */
+    bool is_part;            /* it names a sub-buffer */
+    size_t offset;           /* of the byte that it names; no sub-buffer's */
     const rs_target *target; /* the rewritten argument; NULL: it stays as it is */
     size_t value_size;
     void *value; /* kept until there are rewritten forms; NULL: local memory */

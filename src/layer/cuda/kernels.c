@@ -438,7 +438,8 @@ rs_cuda_function rs_cuda_kernel_form(const rs_cuda_kernel_record *kernel)
         const rs_target *target = &kernel->core.targets[i];
         const size_t record = target->relayout.record.size;
         const size_t count = target->buffer->size / record;
-        is_full = is_full && count % target->relayout.tile == 0;
+        is_full = is_full && count % target->relayout.tile == 0 &&
+                  target->first % target->relayout.tile == 0;
         is_large = is_large || (count + target->relayout.tile) * record >= large;
     }
     const rs_form_kind kinds[] = {is_full    ? is_large ? RS_SECOND_FULL_LARGE : RS_SECOND_FULL
@@ -455,7 +456,8 @@ static void find_buffer(rs_argument *argument, uintptr_t address) RS_LOCKED
     rs_cuda_buffer *buffer = rs_cuda_buffer_at(address);
     argument->handle = (rs_allocation)address;
     argument->buffer = buffer != NULL ? &buffer->core : NULL;
-    argument->is_part = buffer != NULL && argument->buffer->handle != argument->handle;
+    argument->is_part = false;
+    argument->offset = buffer != NULL ? address - (uintptr_t)buffer->core.handle : 0;
 }
 
 /* An address may stand at any byte of a structure: packed ones have them anywhere. */
@@ -473,7 +475,6 @@ static void find_inside(rs_cuda_kernel_record *kernel, size_t parameter, size_t 
             return;
         }
         find_buffer(&inside[(*found)++], address);
-        inside[*found - 1].is_part = true; /* no target's own */
     }
 }
 

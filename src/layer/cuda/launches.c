@@ -53,7 +53,7 @@ static rs_word call_second(const launching *l, const rs_cuda_kernel_record *kern
         const rs_target *target = &kernel->core.targets[i];
         extents[i] = (rs_cuda_extent){
             (long long)(target->buffer->size / target->relayout.record.size * kernel->groups[i]),
-            0};
+            (long long)(target->first * kernel->groups[i])};
         values[kernel->extents[i]] = &extents[i];
     }
     memcpy(words, l->words, sizeof words);

@@ -1,9 +1,10 @@
 /*
  * Memory: allocations by their addresses, and the commands that name addresses.
  *
- * An array is a whole allocation: a kernel's argument is converted only where it is the first
- * address of one. Pieces that an allocator hands out of one allocation are interior addresses, and
- * those stay in the program's layout; whenever one of them is used, so does the whole. Memory that
+ * An array is a whole allocation, of which a kernel's argument names a record: the first, or one in
+ * the middle, such as a piece that an allocator hands out. So nothing needs to be known of what a
+ * kernel reaches from there, in either direction. An address inside a record stays in the program's
+ * layout; whenever one is used, so does the whole. Memory that
  * no record stands for is never converted: of the host, mapped from elsewhere, of modules, of
  * arrays for textures, of other processes.
  *

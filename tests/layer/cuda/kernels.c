@@ -45,18 +45,22 @@
 /* Of a second form the arrays' extents are the values from `from` on. */
 static array array_of(void **values, int which, int extent_at)
 {
-    array a = {VALUE(char *, which), 0, 0};
-    if (extent_at >= 0)
+    array a = {VALUE(char *, which), 0, 0, 0};
+    if (extent_at >= 0) {
         a.count = (size_t)VALUE(extent, extent_at).count;
+        a.first = (size_t)VALUE(extent, extent_at).first;
+    }
     return a;
 }
 
-/* Forms for full tiles take the last one for full. */
+/* Forms for full tiles take the last one for full, and begin at a whole one. */
 static array second_of(void **values, int which, int extent_at, const char *form)
 {
     array a = array_of(values, which, extent_at);
-    if (strncmp(form, "full", 4) == 0)
+    if (strncmp(form, "full", 4) == 0) {
         a.count = (a.count + TILE - 1) / TILE * TILE;
+        a.first -= a.first % TILE;
+    }
     return a;
 }
 
@@ -108,7 +112,7 @@ ONCE void do_inside(unsigned threads, void **values, array a)
 {
     char *behind;
     memcpy(&behind, VALUE(packed_pointer, 1).address, sizeof behind);
-    const array b = {behind, 0, 0};
+    const array b = {behind, 0, 0, 0};
     for (size_t i = 0; i < limit(threads, VALUE(int, 2)); i++)
         MEMBER(a, particle, i, y) += MEMBER(b, particle, i, w[0]) + 1;
 }
@@ -210,7 +214,9 @@ void pairs(unsigned threads, void **values)
 static void pairs_second(unsigned threads, void **values)
 {
     array a = array_of(values, 0, 2);
-    a.group = a.count % (2 * TILE) == 0 ? 2 : 1; /* else the layer is wrong, and the results */
+    a.group = (a.count | a.first) % (2 * TILE) == 0
+                  ? 2
+                  : 1; /* else the layer is wrong, and the results */
     do_pairs(threads, values, a);
 }
 SECOND(pairs, full, P, I, E);

@@ -20,8 +20,8 @@ typedef struct {
 
 /* `count` 0 means the program's own layout. */
 typedef struct {
-    char *base;
-    size_t count;
+    char *base; /* of the element numbered `first` */
+    size_t count, first;
     size_t group; /* 0: none; else full tiles of groups of so many */
 } array;
 
@@ -29,14 +29,16 @@ ON_BOTH char *place(array a, size_t record, size_t i, size_t offset, size_t widt
 {
     if (a.count == 0)
         return a.base + i * record + offset;
+    a.base -= a.first * record;
+    i += a.first;
     if (a.group > 0) {
         const size_t g = i / a.group, lane = g % TILE;
         return a.base + (g - lane) * a.group * record + (i % a.group * record + offset) * TILE +
                lane * width;
     }
-    const size_t first = i - i % TILE;
-    const size_t span = a.count - first < TILE ? a.count - first : TILE;
-    return a.base + first * record + offset * span + i % TILE * width;
+    const size_t begin = i - i % TILE;
+    const size_t span = a.count - begin < TILE ? a.count - begin : TILE;
+    return a.base + begin * record + offset * span + i % TILE * width;
 }
 
 #endif

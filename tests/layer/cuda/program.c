@@ -7,7 +7,7 @@
  *
  * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
  * streams, "k" has its kernels of a library, "u" calls a function that is not known, "r" gives one
- * of two holds of the context back first, "j" links at run time, "i" launches on a piece of an
+ * of two holds of the context back first, "j" links at run time, "i" launches on pieces of an
  * allocation, "b" on a new array, "c" uses second contexts, "f" forks, "m" on each kind of memory.
  */
 #include "arrays.h"
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
         CHECK(cuLinkComplete(NULL, &linked, &size));
     }
     if (strchr(flags, 'i') != NULL) {
-        launch_on_piece();
+        launch_on_pieces();
         printf("%016llx %lu\n", (unsigned long long)sum, launches);
     }
     if (strchr(flags, 'm') != NULL) {

@@ -55,14 +55,16 @@ static void make(void)
         if (below(4) == 0)
             a->count = 32 * (1 + below(3));
         const int stream = (int)below(STREAMS);
-        const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 && below(4) == 0;
+        const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 &&
+                              bytes_of(a) >= sizeof(particle) && below(4) == 0;
         const size_t bytes = bytes_of(a) * (has_part ? 2 : 1);
         a->kind = choose_kind();
         allocate(a, bytes, stream);
         begin(a, stream);
         if (has_part) {
-            arrays[i + 1] = (array){.type = a->type,
-                                    .count = a->count,
+            const type other = below(2) == 0 ? a->type : MIXED;
+            arrays[i + 1] = (array){.type = other,
+                                    .count = bytes_of(a) / record_bytes[other],
                                     .kind = a->kind,
                                     .address = a->address + bytes_of(a),
                                     .host = a->host != NULL ? a->host + bytes_of(a) : NULL,
@@ -160,11 +162,13 @@ static void launch_move(int stream, bool is_recorded)
     array *a = pick(PARTICLES);
     if (a == NULL)
         return;
-    int n = (int)a->count;
+    const size_t skipped = below(4) == 0 ? below((unsigned)a->count) : 0;
+    pointer from = a->address + skipped * sizeof(particle);
+    int n = (int)(a->count - skipped);
     float k = (float)below(3);
     if (!is_recorded)
         order(a, stream, true);
-    start(MOVE, a->count, streams[stream], (void *[]){&a->address, &n, &k});
+    start(MOVE, (size_t)n, streams[stream], (void *[]){&from, &n, &k});
     if (!is_recorded)
         note(a, stream, true);
 }
@@ -442,7 +446,7 @@ void make_streams(void)
         CHECK(cuStreamCreate(&streams[i], (unsigned)i % 2));
 }
 
-void launch_on_piece(void)
+static void launch_at(size_t offset, size_t bytes)
 {
     enum { COUNT = 64 };
     char content[COUNT * sizeof(particle)];
@@ -451,13 +455,22 @@ void launch_on_piece(void)
     float k = 1;
     state = COUNT;
     fill(content, PARTICLES, COUNT);
-    CHECK(cu.cuMemAlloc_v2(&whole, 2 * sizeof content));
-    pointer piece = whole + sizeof content;
+    CHECK(cu.cuMemAlloc_v2(&whole, bytes));
+    pointer piece = whole + offset;
     CHECK(cu.cuMemcpyHtoD_v2(piece, content, sizeof content));
-    start(MOVE, COUNT, streams[0], (void *[]){&piece, &n, &k});
+    start_plainly(MOVE, COUNT, streams[0], (void *[]){&piece, &n, &k});
     CHECK(cu.cuMemcpyDtoH_v2(content, piece, sizeof content));
     add(content, sizeof content);
     CHECK(cu.cuMemFree_v2(whole));
+}
+
+/* The second is at no whole structure, the third of an allocation that is much larger. */
+void launch_on_pieces(void)
+{
+    enum { BYTES = 64 * sizeof(particle), LARGE = 17 };
+    launch_at(BYTES, 2 * BYTES);
+    launch_at(sizeof(particle) / 2, 2 * BYTES);
+    launch_at(BYTES, LARGE * BYTES);
 }
 
 void run_program(unsigned long seed)

@@ -12,8 +12,8 @@ extern bool forks;
 void make_streams(void);
 void run_program(unsigned long seed);
 
-/* A launch on a piece of an allocation, as allocators hand them out. */
-void launch_on_piece(void);
+/* Launches on pieces of allocations, as allocators hand them out. */
+void launch_on_pieces(void);
 
 /* A kernel fills most of a new array (birth.c). What is wrong with it then, or "right". */
 const char *check_birth(void *module);

@@ -19,18 +19,18 @@ extern "C" {
 
 static __device__ array own(const void *p)
 {
-    return {(char *)p, 0, 0};
+    return {(char *)p, 0, 0, 0};
 }
 
 static __device__ array tiles(const void *p, extent e)
 {
-    return {(char *)p, size_t(e.count), 0};
+    return {(char *)p, size_t(e.count), size_t(e.first), 0};
 }
 
-/* Forms for full tiles take the last one for full. */
+/* Forms for full tiles take the last one for full, and begin at a whole one. */
 static __device__ array full(const void *p, extent e)
 {
-    return {(char *)p, (size_t(e.count) + TILE - 1) / TILE * TILE, 0};
+    return {(char *)p, (size_t(e.count) + TILE - 1) / TILE * TILE, size_t(e.first) / TILE * TILE, 0};
 }
 
 static __device__ void do_move(array a, int n, float k)
@@ -136,11 +136,11 @@ KERNEL(pairs)(particle *a, int n)
 }
 KERNEL(pairs_full)(particle *a, int n, extent e)
 {
-    do_pairs({(char *)a, size_t(e.count), 2}, n);
+    do_pairs({(char *)a, size_t(e.count), size_t(e.first), 2}, n);
 }
 KERNEL(pairs_full_large)(particle *a, int n, extent e)
 {
-    do_pairs({(char *)a, size_t(e.count), 2}, n);
+    do_pairs({(char *)a, size_t(e.count), size_t(e.first), 2}, n);
 }
 
 KERNEL(open_ended)(particle *a, int n)
