@@ -145,10 +145,9 @@ def check_verification():
         report = check(950001, max(count // 40, 10), flags, policy, options=["--verify"], status=int(wrong != ""), MADE_UP_WRONG=wrong)
         verified = report["verified"]
         launched = sum(kernel["transformed_launches"] for kernel in report["kernels"])
-        # A call of another thread that blocks, or a launch with attributes, may hold all memory for a moment: such a launch is left
-        # out, and said to be.
-        most_left_out = launched // 10 if "t" in flags else 0
-        if verified["launches"] + verified["left_out"] != launched or verified["left_out"] > most_left_out or verified["unsteady"]:
+        # A launch on the host's memory besides is left out, and one while a blocking call of another thread, or a launch with
+        # attributes, holds all memory for a moment.
+        if verified["launches"] + verified["left_out"] != launched or verified["left_out"] > launched // 10 or verified["unsteady"]:
             complain(f"{launched} transformed launches, verified: {verified}")
         named = [note for note in report["notes"] if "form of move left other bytes" in note and "member y" in note]
         if bool(verified["different"]) != bool(wrong) or bool(named) != bool(wrong):
@@ -194,7 +193,7 @@ said, report = followed([kernels, "1", "0", "i"], "asta")
 counts = [(kernel["launches"], kernel["transformed_launches"]) for kernel in report["kernels"]]
 if said != output([program, kernels, "1", "0", "i"]) or counts != [(3, 1)] or "a small piece" not in json.dumps(report["kernels"]):
     complain(f"launches on pieces of an allocation: {said} {report['kernels']}")
-report = check(1, 40, "u")
+report = check(1, 80, "u")
 if not any("cuMadeUpFunction" in note for note in report["notes"]):
     complain(f"the report does not name the unknown function: {report['notes']}")
 held = {kernel["name"]: kernel.get("held_reason", "") for kernel in report["kernels"]}
