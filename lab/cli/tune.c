@@ -86,9 +86,8 @@ static double part(uint64_t *state)
 
 static size_t side_of(double length, size_t step)
 {
-    size_t side = (size_t)length + 2;
-    side -= side % step;
-    return side < 2 ? 2 : side;
+    const size_t side = (size_t)length + 2;
+    return side < step ? side : side - side % step;
 }
 
 /* Number `index` of a seed is the same whatever else is asked for. */

@@ -20,7 +20,7 @@ enum {
     LONGEST_LINES = 64,     /* a super-element beyond gains nothing more */
     SHORT_LINES = 4,        /* and one of these is moved with the least work */
     MOST_CHIPS = 4,         /* of a block on the host */
-    LEAST_RUN_BYTES = 2048, /* of a tile's row on the host */
+    LEAST_RUN_BYTES = 1024, /* of a tile's row on the host */
     MOST_WALKED = 1 << 17   /* super-elements whose cycles are walked */
 };
 
