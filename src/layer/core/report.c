@@ -53,6 +53,14 @@ static rs_kernel_facts *find_kernel(rs_layer *layer, unsigned program_number, co
     return add_facts(layer, program_number, name);
 }
 
+unsigned rs_report_program_of(const rs_layer *layer, unsigned long long source, const char *name)
+{
+    for (const rs_kernel_facts *facts = layer->facts; facts != NULL; facts = facts->next)
+        if (facts->program_number > 0 && facts->source == source && strcmp(facts->name, name) == 0)
+            return facts->program_number;
+    return 0;
+}
+
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name)
 {
     rs_kernel_facts *facts = find_kernel(program->layer, program->number, name);

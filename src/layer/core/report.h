@@ -11,6 +11,10 @@
 /* The facts of a kernel by program and name, made if new; NULL when memory is short. */
 rs_kernel_facts *rs_report_kernel(const rs_program *program, const char *name) RS_LOCKED;
 
+/* The number of a program of this source (its hash) that such a kernel was of, or 0. */
+unsigned rs_report_program_of(const rs_layer *layer, unsigned long long source,
+                              const char *name) RS_LOCKED;
+
 /* The record of the program ends, and no kernel of it is left: its facts are kept, unless there are
  * many. */
 void rs_report_release_program(const rs_program *program) RS_LOCKED;

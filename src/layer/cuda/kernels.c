@@ -191,21 +191,22 @@ static const char *read_form(rs_cuda_kernel_record *kernel, const rs_form_kernel
 static void describe(rs_cuda_kernel_record *kernel, const rs_form_kernel *form) RS_LOCKED
 {
     rs_kernel *core = &kernel->core;
-    kernel->program = (rs_program){.layer = core->layer,
-                                   .number = ++program_count,
-                                   .hash = rs_knowledge_hash(form->second[RS_SECOND_FULL] != NULL
-                                                                 ? form->second[RS_SECOND_FULL]
-                                                                 : form->witness,
-                                                             form->symbol)};
+    const char *second = form->second[RS_SECOND_FULL];
+    const unsigned long long hash =
+        rs_knowledge_hash(second != NULL ? second : form->witness, form->symbol);
+    const unsigned number = rs_report_program_of(core->layer, hash, form->name);
+    kernel->program = (rs_program){
+        .layer = core->layer, .number = number > 0 ? number : ++program_count, .hash = hash};
     core->program = &kernel->program;
     core->facts = rs_report_kernel(&kernel->program, form->name);
     core->policy = rs_policy_of_kernel(core->layer, form->name);
     const char *why = read_form(kernel, form);
     if (core->facts == NULL)
         return;
-    if (core->facts->arguments == NULL)
+    const bool is_new = core->facts->arguments == NULL;
+    if (is_new)
         core->facts->arguments = json_array();
-    for (size_t i = 0; i < form->argument_count; i++)
+    for (size_t i = 0; is_new && i < form->argument_count; i++)
         json_array_append_new(core->facts->arguments, describe_argument(&form->arguments[i]));
     if (why != NULL)
         rs_report_hold(core->facts, core->target_count > 0 ? core->targets[0].index : 0, why);

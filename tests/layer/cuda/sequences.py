@@ -57,6 +57,8 @@ def check(seed, number, flags="", policy="asta", wants=frozenset(), times=True, 
         complain(f"{what}: {launched} launches, {counted} in the report")
     if not wants <= transformed(report):
         complain(f"{what}: not transformed: {' '.join(wants - transformed(report))}")
+    if len({kernel["name"] for kernel in report["kernels"]}) != len(report["kernels"]):
+        complain(f"{what}: a kernel is there twice")
     refused = [kernel["name"] for kernel in report["kernels"] if "refused" in kernel.get("held_reason", "")]
     if refused:
         complain(f"{what}: second forms without what the program asked for: {' '.join(refused)}")
