@@ -207,13 +207,8 @@ restride_status rs_tune_draw_expected(const json_t *rows, const char *device, co
     const rs_plot_series series[] = {
         {.name = "random matrices", .count = measured, .x = x, .y = y},
         {.name = "as measured", .count = 2, .x = ends, .y = ends, .dashed = true},
-        {.name = "25 % more, or less",
-         .count = 2,
-         .x = ends,
-         .y = high,
-         .dashed = true,
-         .color = 3},
-        {.name = "", .count = 2, .x = ends, .y = low, .dashed = true, .color = 3}};
+        {.name = "25 % more", .count = 2, .x = ends, .y = high, .dashed = true, .color = 3},
+        {.name = "25 % less", .count = 2, .x = ends, .y = low, .dashed = true, .color = 3}};
     const rs_plot plot = {.kind = RS_PLOT_POINTS,
                           .title = "Expected beside measured time, in copies of the array",
                           .subtitle = device,

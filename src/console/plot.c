@@ -259,6 +259,13 @@ static const char *line_style(const drawing *d, size_t s)
     return series->dashed ? " dashed" : series->color == 0 && s >= COLORS ? " again" : "";
 }
 
+/* Among points a line of reference is one, too. */
+static bool is_line(const drawing *d, size_t s)
+{
+    return d->plot->kind == RS_PLOT_LINES ||
+           (d->plot->kind == RS_PLOT_POINTS && d->plot->series[s].dashed);
+}
+
 static void draw_line(const drawing *d, size_t s)
 {
     const rs_plot_series *series = &d->plot->series[s];
@@ -307,11 +314,11 @@ static void draw_series(const drawing *d, size_t s)
     const rs_plot_series *series = &d->plot->series[s];
     if (d->plot->kind == RS_PLOT_BARS)
         draw_bars(d, s);
-    if (d->plot->kind == RS_PLOT_LINES)
+    if (is_line(d, s))
         draw_line(d, s);
-    if (d->plot->kind == RS_PLOT_POINTS)
+    else if (d->plot->kind == RS_PLOT_POINTS)
         draw_dots(d, s, 4);
-    else if (d->plot->kind == RS_PLOT_LINES && !series->dashed && series->count <= FEW)
+    if (d->plot->kind == RS_PLOT_LINES && !series->dashed && series->count <= FEW)
         draw_dots(d, s, 3);
 }
 
@@ -320,7 +327,7 @@ static void draw_legend(const drawing *d)
     for (size_t s = 0; s < d->plot->series_count; s++) {
         const rs_plot_series *series = &d->plot->series[s];
         double y = TOP + 10 + LEGEND_STEP * (double)s;
-        if (d->plot->kind == RS_PLOT_LINES)
+        if (is_line(d, s))
             rs_text_format(d->svg, "<path class=\"line c%zu%s\" d=\"M%d %.1f h22\"/>\n",
                            color_of(d, s), line_style(d, s), RIGHT + 14, y - 4);
         else

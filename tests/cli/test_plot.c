@@ -88,6 +88,19 @@ static void names_are_escaped(void **state)
     free(svg);
 }
 
+static void points_have_lines_of_reference(void **state)
+{
+    (void)state;
+    const rs_plot_series series[] = {{"dots", 3, NULL, values, false, 0},
+                                     {"a line", 3, NULL, values, true, 0}};
+    const rs_plot plot = a_plot(RS_PLOT_POINTS, series, 2);
+    char *svg = draw(&plot);
+    assert_int_equal(count(svg, "class=\"dot c0\""), 3);
+    assert_int_equal(count(svg, "class=\"dot c1\""), 0);
+    assert_int_equal(count(svg, "class=\"line c1 dashed\""), 2); /* and in the legend */
+    free(svg);
+}
+
 static void lines_of_one_colour_differ(void **state)
 {
     (void)state;
@@ -127,6 +140,7 @@ int main(void)
         cmocka_unit_test(bars_stand_on_the_axis),
         cmocka_unit_test(lines_break_where_a_value_is_missing),
         cmocka_unit_test(names_are_escaped),
+        cmocka_unit_test(points_have_lines_of_reference),
         cmocka_unit_test(lines_of_one_colour_differ),
         cmocka_unit_test(nothing_to_draw_is_a_document_too),
     };
