@@ -51,7 +51,7 @@ static void copy_over(pointer to, void *to_context, pointer from, void *from_con
 void copy_as_peer(int stream)
 {
     array *from = pick(TYPES), *to = from != NULL ? pick(from->type) : NULL;
-    if (from == NULL || from == to)
+    if (from == NULL || from == to || !is_of_device(from) || !is_of_device(to))
         return;
     const size_t count = from->count < to->count ? from->count : to->count;
     order(from, stream, false);

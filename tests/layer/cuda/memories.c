@@ -32,6 +32,11 @@ kind choose_kind(void)
     return way % 2 == 0 ? OF_DEVICE : OF_POOL;
 }
 
+bool is_of_device(const array *a)
+{
+    return a->kind == OF_DEVICE || a->kind == OF_POOL;
+}
+
 bool is_pooled(const array *a)
 {
     return a->kind == OF_POOL || a->kind == OF_HOST_POOL || a->kind == OF_MANAGED_POOL;
@@ -155,11 +160,10 @@ void share_some(int stream)
 {
     array *a = pick(TYPES);
     (void)stream;
-    if (a == NULL || a->is_part || a->kind != OF_DEVICE || below(16) != 0)
+    /* A GPU's memory is no memory of this process. */
+    if (a == NULL || a->is_part || a->kind != OF_DEVICE || below(16) != 0 || !knows_new_memory)
         return;
     share(a);
-    if (!knows_new_memory) /* a GPU's memory is no memory of this process */
-        return;
     a->host = (char *)a->address;
     if (has_part(a))
         a[1].host = (char *)a[1].address;
@@ -178,7 +182,8 @@ static void make_texture(array *a)
 void launch_sample(int stream)
 {
     array *a = pick(PARTICLES), *sums = pick(FLOATS);
-    if (a == NULL || sums == NULL || a->is_part || (a->texture == 0 && below(16) != 0))
+    if (a == NULL || sums == NULL || a->is_part || !is_of_device(a) ||
+        (a->texture == 0 && below(16) != 0))
         return;
     if (a->texture == 0)
         make_texture(a);

@@ -7,6 +7,7 @@
 /* One of the kinds; those that a GPU's driver may not have only on the made-up device. */
 kind choose_kind(void);
 void allocate(array *a, size_t bytes, int stream);
+bool is_of_device(const array *a);
 
 /* In the stream, if its memory is a pool's. */
 bool is_pooled(const array *a);
