@@ -21,6 +21,7 @@ typedef struct {
     rs_memory_parallelism launch;
     rs_model_set set;
     json_t *units;
+    const rs_translation_unit *program;
 } analysis;
 
 /* ---- text ---- */
@@ -268,23 +269,23 @@ static void choose_threads(const analysis *a, const rs_unit *unit, const rs_depe
 
 /* ---- a unit ---- */
 
-static restride_status add_judgement(const analysis *a, const rs_accesses *accesses, json_t *entry)
+static restride_status add_judgement(const analysis *a, const rs_unit *unit, json_t *entry)
 {
 #ifdef RESTRIDE_HAVE_JUDGE
     const char *device = json_string_value(json_object_get(a->request, "device"));
-    const int64_t *fixed = accesses->unit->group, *given = a->device.group;
+    const int64_t *fixed = unit->group, *given = a->device.group;
     const int64_t *group = fixed[0] > 0 ? fixed : given;
     int64_t threads = 1;
     for (int d = 0; d < 3; d++)
         threads *= group[d] > 0 ? group[d] : 1;
     json_t *judgement = NULL;
-    restride_status status = rs_kernel_judge(accesses, group[0] > 0 ? threads : 0,
+    restride_status status = rs_kernel_judge(a->program, unit, group[0] > 0 ? threads : 0,
                                              device != NULL ? device : "h200", &judgement);
     if (status == RESTRIDE_OK)
         json_object_set_new(entry, "judgement", judgement);
     return status;
 #else
-    (void)a, (void)accesses, (void)entry;
+    (void)a, (void)unit, (void)entry;
     return RESTRIDE_OK;
 #endif
 }
@@ -317,7 +318,7 @@ static restride_status describe_unit(analysis *a, rs_unit *unit)
         if (entry == NULL || json_array_append_new(a->units, entry) != 0)
             status = rs_fail_memory("the analysis");
         else if (unit->kernel)
-            status = add_judgement(a, &accesses, entry);
+            status = add_judgement(a, unit, entry);
     }
     rs_vector_groups_free(groups, group_count);
     rs_dependences_free(dependences, unit->loop_count);
@@ -423,7 +424,9 @@ restride_status rs_analyze_read_source(const json_t *request, rs_program_request
 restride_status rs_analyze(const json_t *request, json_t **reply)
 {
     static const char *const languages[] = {"C", "OpenCL C", "CUDA C"};
-    analysis a = {request, RS_DEVICE_USUAL, RS_LAUNCH_USUAL, {NULL, 0, NULL, 0}, json_array()};
+    rs_translation_unit program;
+    analysis a = {request,      RS_DEVICE_USUAL, RS_LAUNCH_USUAL, {NULL, 0, NULL, 0},
+                  json_array(), &program};
     rs_program_request wanted;
     restride_status status = rs_analyze_read_source(request, &wanted);
     if (status == RESTRIDE_OK)
@@ -432,7 +435,6 @@ restride_status rs_analyze(const json_t *request, json_t **reply)
         status = rs_analyze_read_launch(request, &a.launch);
     if (json_object_get(request, "group") != NULL)
         memcpy(a.device.group, a.launch.group, sizeof a.device.group);
-    rs_translation_unit program;
     memset(&program, 0, sizeof program);
     if (status == RESTRIDE_OK)
         status = rs_program_read(&program, &wanted, &a.set);

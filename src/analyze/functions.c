@@ -73,6 +73,7 @@ static restride_status walk_once(const rs_translation_unit *program, rs_model_se
     walk.unit = rs_model_add_unit(set, routine->name, (int)line, routine->kernel);
     if (walk.unit == NULL)
         return rs_fail_memory("the analysis");
+    walk.unit->declaration = walk.tree->nodes[routine->node].declaration;
     read_group(walk.tree, routine->node, walk.unit);
     walk.calls[walk.depth++] = routine->node;
     rs_walk_bind_references(&walk, routine->node);

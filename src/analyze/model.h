@@ -6,6 +6,7 @@
 #define RS_ANALYZE_MODEL_H
 
 #include "analyze/polynomial.h"
+#include "syntax/tree.h"
 
 enum { RS_SUBSCRIPT_LIMIT = 6 };
 
@@ -90,6 +91,7 @@ typedef struct {
     char *name; /* of the kernel or function */
     int line;
     bool kernel;
+    const rs_syntax_declaration *declaration;
     rs_symbols symbols;
     rs_loop *loops;
     int loop_count;

@@ -90,7 +90,7 @@ rs_fact_value rs_fact_select(rs_fact_shares shares, const rs_fact_value *when_tr
     if (shares.when_false <= few && shares.when_true > few)
         return *when_true;
     rs_fact_form merged = rs_form_merge(a, b);
-    const bool may_differ = a.has_uniform || !rs_form_equals(&a, &b);
+    const bool may_differ = a.uniform != 0 || !rs_form_equals(&a, &b);
     if (shares.is_data && rs_form_is_uniform(&merged) && may_differ)
         return rs_fact_number(rs_form_data());
     if (shares.is_uniform && merged.is_data && !a.is_data && !b.is_data) {

@@ -8,7 +8,7 @@
 /* Built-in functions, by the begin of their names, and what they answer. */
 static const struct {
     const char *name;
-    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD, ONE_OF, SECOND, LIST, VECTOR, COPY } what;
+    enum { OF_THREAD, OF_GROUP, ATOMIC, LOAD, ONE_OF, SECOND, PRODUCT, LIST, VECTOR, COPY } what;
 } builtins[] = {
     {"get_global_id", OF_THREAD},
     {"get_local_id", OF_THREAD},
@@ -32,6 +32,10 @@ static const struct {
     {"llmax", ONE_OF},
     {"select", ONE_OF},
     {"clamp", SECOND},
+    {"mul24", PRODUCT},
+    {"mad24", PRODUCT},
+    {"__mul24", PRODUCT},
+    {"__umul24", PRODUCT},
     {"make_", LIST},
     {"vload", VECTOR},
     {"vstore", VECTOR},
@@ -120,10 +124,11 @@ static rs_fact_value call_of_kind(rs_fact_walk *walk, const rs_syntax_node *node
     if (what == COPY)
         return call_copy(walk, node);
     const rs_fact_value first = rs_fact_expression(walk, node->children[1]);
-    rs_fact_value second = first;
+    rs_fact_value second = first, third = rs_fact_number(rs_form_constant(0));
     for (size_t k = 2; k < node->child_count; k++) {
         const rs_fact_value value = rs_fact_expression(walk, node->children[k]);
         second = k == 2 ? value : second;
+        third = k == 3 ? value : third;
     }
     const rs_fact_form form = rs_fact_form_of(&first), other = rs_fact_form_of(&second);
     switch (what) {
@@ -137,6 +142,9 @@ static rs_fact_value call_of_kind(rs_fact_walk *walk, const rs_syntax_node *node
         return rs_fact_number(rs_form_merge(form, other));
     case SECOND: /* what is clamped */
         return first;
+    case PRODUCT:
+        return rs_fact_number(
+            rs_form_add(rs_form_combine("*", form, other), rs_fact_form_of(&third)));
     default:
         rs_fact_touch(walk, &first, pointee_size(node->children[1]), true, what == ATOMIC,
                       what == ATOMIC, node->range);
@@ -164,8 +172,8 @@ static bool call_builtin(rs_fact_walk *walk, const rs_syntax_node *node, rs_fact
     if (node->declaration->is_method)
         return false;
     for (size_t i = 0; i < sizeof builtins / sizeof builtins[0]; i++) {
-        const bool is_whole = builtins[i].what == ONE_OF || builtins[i].what == SECOND;
-        const bool is_systems = is_whole || builtins[i].what >= LIST;
+        const bool is_whole = builtins[i].what >= ONE_OF && builtins[i].what <= PRODUCT;
+        const bool is_systems = builtins[i].what >= ONE_OF;
         if ((is_whole ? strcmp(name, builtins[i].name)
                       : strncmp(name, builtins[i].name, strlen(builtins[i].name))) != 0 ||
             node->child_count < (builtins[i].what > LIST ? 3 : 2) ||

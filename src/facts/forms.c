@@ -16,7 +16,7 @@ rs_fact_form rs_form_constant(long long value)
 rs_fact_form rs_form_uniform(void)
 {
     rs_fact_form form = rs_form_constant(0);
-    form.has_uniform = true;
+    form.uniform = 1;
     return form;
 }
 
@@ -65,7 +65,7 @@ static bool has_loops(const rs_fact_form *form)
 
 bool rs_form_is_constant(const rs_fact_form *form)
 {
-    return rs_form_is_uniform(form) && !form->has_uniform && !has_loops(form);
+    return rs_form_is_uniform(form) && form->uniform == 0 && !has_loops(form);
 }
 
 bool rs_form_has_equal_lanes(const rs_fact_form *a, const rs_fact_form *b)
@@ -76,8 +76,7 @@ bool rs_form_has_equal_lanes(const rs_fact_form *a, const rs_fact_form *b)
 
 bool rs_form_equals(const rs_fact_form *a, const rs_fact_form *b)
 {
-    if (!rs_form_has_equal_lanes(a, b) || a->has_uniform != b->has_uniform ||
-        a->constant != b->constant)
+    if (!rs_form_has_equal_lanes(a, b) || a->uniform != b->uniform || a->constant != b->constant)
         return false;
     for (int i = 0; i < RS_FORM_LOOPS; i++)
         if (rs_form_step(a, a->loops[i]) != rs_form_step(b, a->loops[i]) ||
@@ -149,6 +148,16 @@ static long long multiply_steps(long long a, long long b)
     return result;
 }
 
+static long long common_divisor(long long a, long long b)
+{
+    while (b != 0) {
+        const long long rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static bool add_step(rs_fact_form *form, int loop, long long step)
 {
     for (int i = 0; i < RS_FORM_LOOPS; i++)
@@ -169,7 +178,7 @@ static void forget_lanes(rs_fact_form *form)
 /* A number that may have overflowed is one that is not known. */
 static void set_constant(rs_fact_form *form, long long constant)
 {
-    form->has_uniform |= constant == RS_FORM_SOME;
+    form->uniform = constant == RS_FORM_SOME ? 1 : form->uniform;
     form->constant = constant == RS_FORM_SOME ? 0 : constant;
 }
 
@@ -177,7 +186,7 @@ rs_fact_form rs_form_add(rs_fact_form a, rs_fact_form b)
 {
     if (a.is_data || b.is_data)
         return rs_form_data();
-    a.has_uniform |= b.has_uniform;
+    a.uniform = common_divisor(a.uniform, b.uniform);
     set_constant(&a, add_steps(a.constant, b.constant));
     bool fits = !a.some_lane && !b.some_lane;
     for (int i = 0; i < RS_FORM_LANES && fits; i++)
@@ -195,7 +204,8 @@ static rs_fact_form scale(rs_fact_form form, long long factor)
 {
     if (form.is_data)
         return form;
-    form.has_uniform = form.has_uniform && factor != 0;
+    const long long uniform = multiply_steps(form.uniform, factor);
+    form.uniform = uniform == RS_FORM_SOME ? 1 : uniform < 0 ? -uniform : uniform;
     set_constant(&form, multiply_steps(form.constant, factor));
     bool fits = !form.some_lane;
     for (int i = 0; i < RS_FORM_LANES && fits; i++) {
@@ -286,6 +296,10 @@ static rs_fact_form divide_exactly(rs_fact_form a, long long divisor, bool is_re
             a.steps[i] = is_remainder ? 0 : a.steps[i] / divisor;
         else if (a.steps[i] != 0)
             a.steps[i] = RS_FORM_SOME;
+    if (a.uniform % divisor != 0)
+        a.uniform = 1;
+    else
+        a.uniform = is_remainder ? 0 : a.uniform / divisor;
     return for_each_lane(a, is_remainder ? floor_remainder : floor_divide, divisor);
 }
 
@@ -294,7 +308,7 @@ static rs_fact_form divide_exactly(rs_fact_form a, long long divisor, bool is_re
 static rs_fact_form divide_by_extent(rs_fact_form a, bool is_remainder)
 {
     if (is_remainder || a.some_lane) {
-        a.has_uniform = true;
+        a.uniform = 1;
         return a;
     }
     rs_fact_form quotient = rs_form_uniform();
@@ -325,6 +339,11 @@ static rs_fact_form mask(rs_fact_form a, rs_fact_form b, of_two *function)
     if (!a.is_data && !a.some_lane && rs_form_is_constant(&b)) {
         for (int i = 0; i < RS_FORM_LOOPS; i++)
             a.steps[i] = a.steps[i] == 0 ? 0 : RS_FORM_SOME;
+        a.uniform = a.uniform == 0 || (function == and_bits && b.constant >= 0 &&
+                                       b.constant <= INT_MAX && a.uniform % (b.constant + 1) == 0 &&
+                                       (b.constant & (b.constant + 1)) == 0)
+                        ? 0
+                        : 1;
         return for_each_lane(a, function, b.constant);
     }
     /* i & (n - 1); i ^ n: those of a warp in another order */
@@ -384,6 +403,6 @@ rs_fact_form rs_form_merge(rs_fact_form a, rs_fact_form b)
         if (b.steps[i] != 0 && rs_form_step(&a, b.loops[i]) == 0 &&
             !add_step(&a, b.loops[i], RS_FORM_SOME))
             return rs_form_data();
-    a.has_uniform = true;
+    a.uniform = 1;
     return a;
 }

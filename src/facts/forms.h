@@ -24,10 +24,11 @@ enum { RS_FORM_LOOPS = 4, RS_FORM_LANES = 32 };
 #define RS_FORM_SOME LLONG_MIN
 
 typedef struct {
-    bool is_data;     /* what the memory, or more than a sum, says; then the rest is nothing */
-    bool has_uniform; /* a part of it that is the same for all threads is not known */
-    bool some_lane;   /* the thread's number by a factor that is not known; lanes are nothing */
+    bool is_data;   /* what the memory, or more than a sum, says; then the rest is nothing */
+    bool some_lane; /* the thread's number by a factor that is not known; lanes are nothing */
     long long constant;
+    long long uniform; /* a part that is the same for all threads, known as a multiple of this; 0:
+                          there is none */
     int lanes[RS_FORM_LANES]; /* the first one is 0 */
     int loops[RS_FORM_LOOPS]; /* of the access's list, -1: none */
     long long steps[RS_FORM_LOOPS];

@@ -14,8 +14,8 @@ bool rs_fact_is_array_of_structures(const rs_syntax_declaration *parameter)
                                           "int",      "uint",      "long",  "ulong",
                                           "longlong", "ulonglong", "float", "double"};
     const rs_syntax_type *type = parameter->type;
-    if (type == NULL || type->kind != RS_TYPE_POINTER || type->of == NULL ||
-        type->of->kind != RS_TYPE_RECORD || type->of->size < 8)
+    if (type == NULL || (type->kind != RS_TYPE_POINTER && type->kind != RS_TYPE_ARRAY) ||
+        type->of == NULL || type->of->kind != RS_TYPE_RECORD || type->of->size < 8)
         return false;
     const char *name = type->of->plain->name;
     if (type->of->declaration == NULL || !type->of->declaration->is_system)
@@ -28,6 +28,64 @@ bool rs_fact_is_array_of_structures(const rs_syntax_declaration *parameter)
             return false;
     }
     return true;
+}
+
+/* --- records of flat arrays --- */
+
+enum { MOST_RECORD = 256, SCALAR = 8 /* bytes */ };
+
+/* Numbers of a record; 0: the array has none. */
+static long long find_record(const rs_fact_accesses *facts, size_t parameter)
+{
+    const rs_syntax_type *type = facts->kernel->parameters[parameter]->type->of;
+    long long record = 0;
+    if ((type->kind != RS_TYPE_INTEGER && type->kind != RS_TYPE_FLOAT) || type->size > SCALAR)
+        return 0;
+    for (size_t i = 0; i < facts->access_count; i++) {
+        const rs_fact_access *one = &facts->accesses[i];
+        const long long step = rs_form_lane_step(&one->index);
+        if (one->parameter != parameter)
+            continue;
+        if (one->index.is_data || step == RS_FORM_SOME || step == 0 ||
+            (record != 0 && llabs(step) != record))
+            return 0;
+        record = llabs(step);
+    }
+    return record > 1 && record <= MOST_RECORD ? record : 0;
+}
+
+/* Loops that lead through the members of one record become the span of the access. */
+static void split_access(const rs_fact_accesses *facts, rs_fact_access *access, long long record,
+                         long long size)
+{
+    rs_fact_form *index = &access->index;
+    const rs_fact_form first = rs_form_constant(index->constant);
+    long long span = 0;
+    for (int i = 0; i < RS_FORM_LOOPS; i++) {
+        const long long step = index->steps[i];
+        const int loop = index->loops[i];
+        const long long count = loop < 0 ? 0 : facts->loops[loop].count;
+        if (step == 0 || step == RS_FORM_SOME || step % record == 0)
+            continue;
+        span += llabs(step) >= record || count == 0 || count > record ? record
+                                                                      : (count - 1) * llabs(step);
+        access->inner_loops |= loop < 64 ? 1ull << (unsigned)loop : 0;
+        index->steps[i] = 0;
+    }
+    const bool is_known = index->uniform % record == 0;
+    const rs_fact_form inner = rs_form_combine("%", first, rs_form_constant(record));
+    *index = rs_form_combine("/", *index, rs_form_constant(record));
+    const bool is_whole = !is_known || inner.constant + span >= record;
+    access->offset = is_whole ? 0 : inner.constant * size;
+    access->size = is_whole ? record * size : access->size + span * size;
+}
+
+static void split_records(const rs_fact_accesses *facts, size_t parameter, long long record)
+{
+    const long long size = facts->kernel->parameters[parameter]->type->of->size;
+    for (size_t i = 0; i < facts->access_count; i++)
+        if (facts->accesses[i].parameter == parameter)
+            split_access(facts, &facts->accesses[i], record, size);
 }
 
 /* --- lanes --- */
@@ -235,13 +293,16 @@ static bool is_unknown(const rs_fact_accesses *facts, size_t parameter)
     return false;
 }
 
-static rs_judge_argument make_use(const rs_syntax_declaration *declared, rs_judge_lanes lanes)
+static rs_judge_argument make_use(const rs_syntax_declaration *declared, rs_judge_lanes lanes,
+                                  long long record)
 {
-    return (rs_judge_argument){.name = declared->name,
-                               .element = (int)declared->type->of->size,
-                               .lanes = lanes,
-                               .group = 1,
-                               .is_fixed = !rs_fact_is_array_of_structures(declared)};
+    return (rs_judge_argument){
+        .name = declared->name,
+        .element = (int)(declared->type->of->size * (record > 0 ? record : 1)),
+        .words = (int)record,
+        .lanes = lanes,
+        .group = 1,
+        .is_fixed = record == 0 && !rs_fact_is_array_of_structures(declared)};
 }
 
 static bool has_same_fields(const rs_judge_argument *a, const rs_judge_argument *b)
@@ -265,7 +326,7 @@ static void place_use(rs_judge_kernel *kernel, int first, double weight, double 
 /* Adds an argument's uses: of each kind the members that are read and those that are written, which
  * are one use where they are the same. */
 static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
-                         const rs_judge_lanes *lanes, size_t parameter)
+                         const rs_judge_lanes *lanes, size_t parameter, long long record)
 {
     const rs_syntax_declaration *declared = facts->kernel->parameters[parameter];
     const int first = kernel->argument_count;
@@ -276,12 +337,13 @@ static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
             if (kernel->argument_count == RS_JUDGE_MOST_ARGUMENTS)
                 break;
             rs_judge_argument *a = &kernel->arguments[kernel->argument_count];
-            *a = make_use(declared, (rs_judge_lanes)kind);
+            *a = make_use(declared, (rs_judge_lanes)kind, record);
             const member_search at = {facts, lanes, parameter, writes != 0, a};
             const double weight = add_use(&at);
             if (weight <= 0)
                 continue;
-            add_leaves(&at, declared->type->of, 0);
+            for (int at_word = 0; at_word < (record > 0 ? record : 1); at_word++)
+                add_leaves(&at, declared->type->of, at_word * declared->type->of->size);
             is_large |= a->field_count == RS_JUDGE_MOST_FIELDS;
             if (reader >= 0 && has_same_fields(&kernel->arguments[reader], a)) {
                 kernel->arguments[reader].writes = true;
@@ -292,7 +354,7 @@ static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
             reader = writes != 0 ? -1 : leads ? first : kernel->argument_count - 1;
         }
     if (kernel->argument_count == first && first < RS_JUDGE_MOST_ARGUMENTS)
-        kernel->arguments[kernel->argument_count++] = make_use(declared, RS_LANES_UNKNOWN);
+        kernel->arguments[kernel->argument_count++] = make_use(declared, RS_LANES_UNKNOWN, record);
     for (int k = first; k < kernel->argument_count; k++) {
         kernel->arguments[k].continues = k > first;
         if (is_large || is_unknown(facts, parameter))
@@ -303,14 +365,15 @@ static void add_argument(rs_judge_kernel *kernel, const rs_fact_accesses *facts,
 static bool is_array(const rs_syntax_declaration *parameter)
 {
     const rs_syntax_type *type = parameter->type;
-    return type != NULL && type->kind == RS_TYPE_POINTER && type->of != NULL && type->of->size > 0;
+    return type != NULL && (type->kind == RS_TYPE_POINTER || type->kind == RS_TYPE_ARRAY) &&
+           type->of != NULL && type->of->size > 0;
 }
 
-restride_status rs_fact_judged(rs_judge_kernel *kernel, const rs_fact_accesses *facts)
+restride_status rs_fact_judged(rs_judge_kernel *kernel, rs_fact_accesses *facts)
 {
+    const size_t parameters = facts->kernel->parameter_count;
     rs_judge_lanes *lanes = calloc(facts->access_count + 1, sizeof *lanes);
-    if (lanes == NULL)
-        return rs_fail_memory("a kernel's accesses");
+    long long *records = calloc(parameters + 1, sizeof *records);
     memset(kernel, 0, sizeof *kernel);
     kernel->name = facts->kernel->qualified;
     kernel->group = facts->group;
@@ -318,13 +381,22 @@ restride_status rs_fact_judged(rs_judge_kernel *kernel, const rs_fact_accesses *
     kernel->instructions = facts->work;
     for (size_t i = 0; i < facts->loop_count; i++)
         kernel->instructions += facts->loops[i].work * count_rounds(facts, (int)i);
-    for (size_t i = 0; i < facts->access_count; i++)
+    for (size_t i = 0; records != NULL && i < parameters; i++) {
+        records[i] = is_array(facts->kernel->parameters[i]) ? find_record(facts, i) : 0;
+        if (records[i] > 0)
+            split_records(facts, i, records[i]);
+    }
+    for (size_t i = 0; lanes != NULL && i < facts->access_count; i++)
         lanes[i] = find_lanes(facts, &facts->accesses[i]);
-    for (int pass = 0; pass < 2; pass++) /* arrays of structures first */
-        for (size_t i = 0; i < facts->kernel->parameter_count; i++)
-            if (is_array(facts->kernel->parameters[i]) &&
-                rs_fact_is_array_of_structures(facts->kernel->parameters[i]) == (pass == 0))
-                add_argument(kernel, facts, lanes, i);
+    for (int pass = 0; records != NULL && lanes != NULL && pass < 2; pass++)
+        for (size_t i = 0; i < parameters; i++) { /* arrays of structures first */
+            const rs_syntax_declaration *one = facts->kernel->parameters[i];
+            if (is_array(one) &&
+                (records[i] > 0 || rs_fact_is_array_of_structures(one)) == (pass == 0))
+                add_argument(kernel, facts, lanes, i, records[i]);
+        }
+    const bool has_memory = records != NULL && lanes != NULL;
     free(lanes);
-    return RESTRIDE_OK;
+    free(records);
+    return has_memory ? RESTRIDE_OK : rs_fail_memory("a kernel's accesses");
 }

@@ -13,8 +13,10 @@ bool rs_fact_is_array_of_structures(const rs_syntax_declaration *parameter);
  * Fills in what the source tells: arguments that are arrays of structures, what the lanes of a warp
  * do with them, the members that are touched; other arrays, which stay as they are; instructions
  * and threads of a group. Names live as long as the tree. The first RS_JUDGE_MOST_ARGUMENTS count;
- * an argument that is used in a way that is not followed has lanes RS_LANES_UNKNOWN.
+ * an argument that is used in a way that is not followed has lanes RS_LANES_UNKNOWN. An array of
+ * numbers in which all accesses step by so many from thread to thread is one of records: the facts
+ * become those of its records.
  */
-restride_status rs_fact_judged(rs_judge_kernel *kernel, const rs_fact_accesses *facts);
+restride_status rs_fact_judged(rs_judge_kernel *kernel, rs_fact_accesses *facts);
 
 #endif

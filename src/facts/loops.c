@@ -130,7 +130,7 @@ static long long count_rounds(rs_fact_walk *walk, const rs_syntax_node *conditio
     const rs_fact_value right = rs_fact_peek(walk, node->children[1]);
     const rs_fact_form *form = &left.form;
     const long long step = rs_form_step(form, loop);
-    if (left.kind != RS_FACT_NUMBER || right.kind != RS_FACT_NUMBER || form->has_uniform ||
+    if (left.kind != RS_FACT_NUMBER || right.kind != RS_FACT_NUMBER || form->uniform != 0 ||
         !rs_form_is_uniform(form) || !rs_form_is_constant(&right.form) || step == 0 ||
         step == RS_FORM_SOME)
         return 0;
@@ -178,7 +178,7 @@ void rs_fact_go_loop(rs_fact_walk *walk, const rs_syntax_node *condition,
         for (int k = 0; k < RS_FORM_LOOPS; k++)
             if (form->loops[k] == loop && form->steps[k] != 0) {
                 form->steps[k] = 0;
-                form->has_uniform = true;
+                form->uniform = 1;
             }
     }
     if (some || facts->loops[loop].is_open) {

@@ -33,6 +33,7 @@ typedef struct {
     bool continues; /* another way to reach the array before: it has one layout in all of them */
     bool is_fixed;  /* it has no layout but its own; it counts in the kernel's time */
     int element;    /* bytes */
+    int words;      /* of an element that is a record of a flat array; else 0 */
     int64_t count;  /* elements; 0: not known, taken as many */
     rs_judge_lanes lanes;
     int group;     /* GROUP: a; WALK: elements of a lane where that is constant; else 1 */

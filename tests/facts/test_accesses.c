@@ -117,11 +117,12 @@ static const struct {
               "  int i = get_global_id(0); local float t[64]; q[3 * i].s2 = 1; (q + n)->y += 2;\n"
               "  float4 v = vload4(i, f + 2); vstore2(v.xy, 1, p[i].v);\n"
               "  async_work_group_copy(t, f + 7, 64, 0); p[max(i, 1)].x = 0;\n"
+              "  p[mad24(i, 4, n * 8) % 8].id = p[mul24(4, i)].v[0];\n"
               "  async_work_group_strided_copy(f + 9, t, 64, 5, 0); }\n",
      {"q[0 + 3 lane] bytes 8+4 write", "q[0 + uniform] bytes 4+4 read write",
       "f[2 + 4 lane] bytes 0+16 read", "p[0 + 1 lane] bytes 24+8 write",
       "f[7 + 1 lane] bytes 0+4 read", "p[0 + 1 lane + uniform] bytes 0+4 write",
-      "f[9 + 5 lane] bytes 0+4 write"}},
+      "f[9 + 5 lane] bytes 0+4 write", "p[0 + lanes 0,4,0,4,"}},
     {"parts of elements, one of two pointers, arguments that call",
      CL,
      POINT_CL "global P *at(global P *q, int k) { return k < 0 ? q : &q[k]; }\n"
@@ -130,7 +131,7 @@ static const struct {
               "  at(a, i)->z = 0; at(at(a, i), 2)->id = 1; (i % 2 ? a + i : &a[2])->v[0] = 3;\n"
               "  int s = i * n; f[s & 7] = 0; a[i ^ n].v[1] = 1; P t = a[i + 5]; }\n",
      {"a[0 + 1 lane] bytes 4+4 write", "a[0 + lanes 0,0,0,0,0,0,0,0,1,", "bytes 0+32 by lane read",
-      "bytes 0+32 read", "a[0 + 1 lane + uniform] bytes 8+4 write",
+      "a[2 + uniform] bytes 0+4 read", "a[0 + 1 lane + uniform] bytes 8+4 write",
       "a[0 + 1 lane + uniform] bytes 12+4 write", "a[0 + 1 lane + uniform] bytes 20+4 write",
       "a[5 + 1 lane] bytes 0+32 loop"}},
     {"instructions, threads and memory of a group",
@@ -197,7 +198,7 @@ static void print_form(rs_text *text, const rs_fact_form *form)
         else
             rs_text_format(text, " + %lld round%d", form->steps[i], form->loops[i]);
     }
-    if (form->has_uniform)
+    if (form->uniform != 0)
         rs_text_add_string(text, " + uniform");
 }
 
@@ -270,7 +271,7 @@ static const struct {
     {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 64},
     {"p[i] = p[i + n];", RS_LANES_ONE, 1, 32, 1},
     {"p[i].x = ((P2 *)p)[i].x;", RS_LANES_UNKNOWN, 1, 4, 1},
-    {"((float *)p)[8 * i + 2] = ((float *)p)[8 * i + 1];", RS_LANES_ONE, 1, 32, 1},
+    {"((float *)p)[8 * i + 2] = ((float *)p)[8 * i + 1];", RS_LANES_ONE, 1, 8, 1},
     {"((float *)p)[i] = 1;", RS_LANES_WITHIN, 1, 32, 1},
     {"p[i / 4].x = 1;", RS_LANES_WITHIN, 1, 4, 1},
     {"p[i / 36].x = 1;", RS_LANES_SAME, 1, 4, 1},
@@ -293,6 +294,45 @@ static int touched_bytes(const rs_judge_kernel *kernel)
     for (size_t b = 0; b < sizeof touched; b++)
         bytes += touched[b];
     return bytes;
+}
+
+/* Flat arrays of records: words of one, and bytes of it that are touched. */
+static const struct {
+    const char *body;
+    int words, bytes;
+} flat[] = {
+    {"f[20 * i + 3] = f[20 * i];", 20, 8},
+    {"for (int k = 1; k < 9; k++) f[20 * i + k] = 1;", 20, 32},
+    {"for (int k = 0; k < n; k++) f[i * 6 + k] = 1;", 6, 24},
+    {"f[i * 4 + n] = f[(i + n) * 4 + 1];", 4, 16},
+    {"f[4 * i] = f[8 * i];", 0, 0},
+    {"f[4 * i] = f[n];", 0, 0},
+    {"f[4 * i] = f[(int)f[i]];", 0, 0},
+    {"f[i] = 1;", 0, 0},
+};
+
+static void test_records(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof flat / sizeof flat[0]; i++) {
+        rs_text source = RS_TEXT_EMPTY;
+        rs_text_format(&source,
+                       "__global__ void k(float *f, int n) { int i = blockIdx.x * blockDim.x + "
+                       "threadIdx.x; %s }\n",
+                       flat[i].body);
+        rs_syntax *tree = read_source(CU, source.data);
+        rs_fact_accesses facts;
+        rs_judge_kernel kernel;
+        assert_int_equal(rs_fact_accesses_read(&facts, tree, tree->declarations[0]), RESTRIDE_OK);
+        assert_int_equal(rs_fact_judged(&kernel, &facts), RESTRIDE_OK);
+        const rs_judge_argument *found = &kernel.arguments[0];
+        if (found->words != flat[i].words || found->is_fixed != (flat[i].words == 0) ||
+            (flat[i].words > 0 && touched_bytes(&kernel) != flat[i].bytes))
+            fail_msg("%s: %d words, %d bytes", flat[i].body, found->words, touched_bytes(&kernel));
+        rs_fact_accesses_free(&facts);
+        rs_syntax_free(tree);
+        rs_text_free(&source);
+    }
 }
 
 static void test_judged(void **state)
@@ -324,6 +364,7 @@ static void test_judged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_accesses),
-                                       cmocka_unit_test(test_judged)};
+                                       cmocka_unit_test(test_judged),
+                                       cmocka_unit_test(test_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,21 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a unit is a kernel whose judgement rests on no flat array, whose records the user or its
- * strides have told: these are no structures in the tree. */
 static bool is_open(const json_t *unit)
 {
-    const json_t *judgement = json_object_get(unit, "judgement");
-    size_t i;
-    json_t *argument;
-    if (judgement == NULL)
-        return false;
-    json_array_foreach(json_object_get(judgement, "arguments"), i, argument)
-    {
-        if (json_object_get(argument, "record") != NULL)
-            return false;
-    }
-    return true;
+    return json_object_get(unit, "judgement") != NULL;
 }
 
 static bool has_open(const json_t *units)
@@ -54,23 +42,20 @@ static restride_status judge(rs_syntax *tree, const rs_syntax_declaration *kerne
                              const char *device, json_t **judgement)
 {
     rs_fact_accesses facts;
-    rs_kernel_lanes *lanes = calloc(1, sizeof *lanes);
-    if (lanes == NULL)
+    rs_judge_kernel *judged = calloc(1, sizeof *judged);
+    if (judged == NULL)
         return rs_fail_memory("a judgement");
     restride_status status = rs_fact_accesses_read(&facts, tree, kernel);
     if (status == RESTRIDE_OK) {
-        int judged = 0;
-        status = rs_fact_judged(&lanes->kernel, &facts);
-        for (int i = 0; i < lanes->kernel.argument_count; i++) {
-            const rs_judge_argument *a = &lanes->kernel.arguments[i];
-            lanes->records[i] = !a->is_fixed && !a->continues;
-            judged += lanes->records[i];
-        }
-        if (status == RESTRIDE_OK && judged > 0)
-            status = rs_kernel_lanes_judge(lanes, device, judgement);
+        bool has_records = false;
+        status = rs_fact_judged(judged, &facts);
+        for (int i = 0; i < judged->argument_count; i++)
+            has_records |= !judged->arguments[i].is_fixed;
+        if (status == RESTRIDE_OK && has_records)
+            status = rs_kernel_lanes_judge(judged, device, judgement);
         rs_fact_accesses_free(&facts);
     }
-    free(lanes);
+    free(judged);
     return status;
 }
 

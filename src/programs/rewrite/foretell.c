@@ -117,8 +117,7 @@ static const json_t *find_named(const json_t *list, const char *name)
 }
 
 /* Whether the tree knows what the kernel does with each transformed argument. */
-static bool ask_by_facts(rs_judge_question *asked, const rs_fact_accesses *facts,
-                         const json_t *kernel)
+static bool ask_by_facts(rs_judge_question *asked, rs_fact_accesses *facts, const json_t *kernel)
 {
     rs_judge_change changes[RS_JUDGE_MOST_ARGUMENTS];
     size_t count = 0, i;

@@ -16,7 +16,7 @@ restride_status rs_question_answer(const rs_judge_question *asked, double *gain,
     return status;
 }
 
-bool rs_question_ask(rs_judge_question *asked, const rs_fact_accesses *facts,
+bool rs_question_ask(rs_judge_question *asked, rs_fact_accesses *facts,
                      const rs_judge_change changes[], size_t count)
 {
     size_t known = 0;

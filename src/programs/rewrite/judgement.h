@@ -25,7 +25,7 @@ restride_status rs_question_answer(const rs_judge_question *asked, double *gain,
 
 /* Asks by the tree; false when that does not know what the kernel does with one of the arguments
  * that change. */
-bool rs_question_ask(rs_judge_question *asked, const rs_fact_accesses *facts,
+bool rs_question_ask(rs_judge_question *asked, rs_fact_accesses *facts,
                      const rs_judge_change changes[], size_t count);
 
 /* The judge of companions. */

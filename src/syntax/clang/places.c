@@ -11,8 +11,9 @@ bool rs_is_system(rs_syntax_reader *reader, CXSourceLocation location)
     if (file == NULL || clang_Location_isInSystemHeader(location) != 0)
         return true;
     const char *folder = reader->toolkit;
-    if (clang_Location_isFromMainFile(location) != 0)
-        return false;
+    if (clang_Location_isFromMainFile(location) != 0 || reader->is_borrowed)
+        return clang_Location_isFromMainFile(location) ==
+               0; /* a flat source has all of the user's */
     CXString name = clang_getFileName(file);
     const char *path = clang_getCString(name);
     bool is_system = path == NULL;
