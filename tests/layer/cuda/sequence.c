@@ -55,14 +55,14 @@ static void make(void)
         if (below(4) == 0)
             a->count = 32 * (1 + below(3));
         const int stream = (int)below(STREAMS);
-        const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 &&
-                              bytes_of(a) >= sizeof(particle) && below(4) == 0;
+        const bool has_part = i + 1 < MOST_ARRAYS && arrays[i + 1].address == 0 && below(4) == 0;
         const size_t bytes = bytes_of(a) * (has_part ? 2 : 1);
         a->kind = choose_kind();
         allocate(a, bytes, stream);
         begin(a, stream);
         if (has_part) {
-            const type other = below(2) == 0 ? a->type : MIXED;
+            const bool is_other = below(2) == 0 && bytes_of(a) % sizeof(mixed) == 0;
+            const type other = is_other ? MIXED : a->type;
             arrays[i + 1] = (array){.type = other,
                                     .count = bytes_of(a) / record_bytes[other],
                                     .kind = a->kind,
