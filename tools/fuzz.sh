@@ -21,14 +21,18 @@ fi
     tail -n 40 "$build/build.log"
     exit 1
 }
-for fuzzer in "$build"/fuzz/fuzz_*; do
-    name=${fuzzer##*/fuzz_}
-    mkdir -p "$build/corpus-$name"
-    echo "fuzz: $name for $seconds s"
-    "$fuzzer" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
-        -artifact_prefix="$build/$name-" "$build/corpus-$name" "fuzz/corpus/$name" >"$build/$name.log" 2>&1 || {
-        tail -n 40 "$build/$name.log"
-        exit 1
+
+# fuzz NAME runs one fuzzer.
+fuzz() {
+    mkdir -p "$build/corpus-$1"
+    "$build/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+        -artifact_prefix="$build/$1-" "$build/corpus-$1" "fuzz/corpus/$1" >"$build/$1.log" 2>&1 || {
+        tail -n 40 "$build/$1.log"
+        return 1
     }
-    sed -nE 's/^stat::number_of_executed_units: +/fuzz: inputs tried: /p' "$build/$name.log"
-done
+    sed -nE "s/^stat::number_of_executed_units: +/fuzz: $1 for $seconds s, inputs tried: /p" "$build/$1.log"
+}
+export -f fuzz
+export build seconds
+find "$build/fuzz" -name 'fuzz_*' -type f -printf '%f\n' | sed 's/^fuzz_//' | sort |
+    xargs -P "${JOBS:-$(nproc)}" -I {} bash -c 'fuzz {}'
