@@ -26,7 +26,7 @@ typedef struct restride_engine restride_engine;
  * many as there are processors; at most 256. The others start with the first run that wants them
  * and sleep between runs, until the process ends or the library is unloaded. Callers at the same
  * time have threads of their own. They take no signals, run on the processors of their caller, and
- * start anew in a child after fork().
+ * start anew in a child after fork(). The engine keeps up to 8 MiB of scratch memory between runs.
  */
 RESTRIDE_API restride_status restride_engine_create_host(restride_engine **engine, int threads);
 

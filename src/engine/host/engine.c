@@ -3,6 +3,7 @@
 #include "base/arithmetic.h"
 #include "engine/host/host.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,12 +16,26 @@ enum {
     SERIAL_BYTES = 1 << 20,
     STAGE_PART = 4, /* a stage of less than serial_bytes / 4 has one thread */
     MOST_TILE_BYTES = 4 << 20,
-    MOST_THREADS = 256
+    MOST_THREADS = 256,
+    LEAST_KEPT_BYTES = 128 << 10, /* malloc() keeps less */
+    MOST_KEPT_BYTES = 8 << 20
 };
+
+/*
+ * Scratch memory that stays with the engine between runs, for one run at a time. The pages of new
+ * memory come one after the other, which takes 1 ms for 4 MiB: three times as long as a pass over
+ * 4 MB.
+ */
+typedef struct {
+    atomic_bool taken; /* who took it may change the rest; no lock, which a fork() might leave */
+    _Atomic(void *) block;
+    size_t bytes;
+} kept_scratch;
 
 typedef struct {
     restride_engine base;
     rs_engine_traits traits;
+    kept_scratch kept;
 } host_engine;
 
 static const rs_host_method methods[] = {
@@ -195,26 +210,63 @@ static size_t scratch_bytes(const rs_stage *base, size_t *kept)
     return stage->scratch_bytes;
 }
 
-static restride_status acquire_scratch(restride_engine *base, size_t bytes, void **scratch)
+static void *allocate_scratch(size_t bytes)
 {
-    (void)base;
-    *scratch = NULL;
-    size_t alignment = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : LINE_BYTES;
-    if (posix_memalign(scratch, alignment, bytes) != 0)
-        return rs_fail(RESTRIDE_OUT_OF_MEMORY,
-                       "There is not enough memory for %zu bytes of scratch.", bytes);
+    void *block = NULL;
+    const size_t alignment = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : LINE_BYTES;
+    if (posix_memalign(&block, alignment, bytes) != 0)
+        return NULL;
 #ifdef MADV_HUGEPAGE
     if (bytes >= HUGE_PAGE_BYTES)
-        madvise(*scratch, bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+        madvise(block, bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
 #endif
-    return RESTRIDE_OK;
+    return block;
+}
+
+/* NULL: another run has it, or there is no memory. */
+static void *take_kept(kept_scratch *kept, size_t bytes)
+{
+    if (atomic_exchange(&kept->taken, true))
+        return NULL;
+    void *block = kept->block;
+    if (kept->bytes < bytes) {
+        kept->block = NULL; /* before another thread may be given that address */
+        free(block);
+        block = allocate_scratch(bytes);
+        kept->bytes = block == NULL ? 0 : bytes;
+        kept->block = block;
+    }
+    if (block == NULL)
+        atomic_store(&kept->taken, false);
+    return block;
+}
+
+static bool give_back_kept(kept_scratch *kept, const void *block)
+{
+    const bool own = kept->block == block;
+    if (own)
+        atomic_store(&kept->taken, false);
+    return own;
+}
+
+static restride_status acquire_scratch(restride_engine *base, size_t bytes, void **scratch)
+{
+    host_engine *engine = (host_engine *)base;
+    const bool may_stay = bytes >= LEAST_KEPT_BYTES && bytes <= MOST_KEPT_BYTES;
+    *scratch = may_stay ? take_kept(&engine->kept, bytes) : NULL;
+    if (*scratch == NULL)
+        *scratch = allocate_scratch(bytes);
+    return *scratch != NULL
+               ? RESTRIDE_OK
+               : rs_fail(RESTRIDE_OUT_OF_MEMORY,
+                         "There is not enough memory for %zu bytes of scratch.", bytes);
 }
 
 static void release_scratch(restride_engine *base, size_t bytes, void *scratch)
 {
-    (void)base;
     (void)bytes;
-    free(scratch);
+    if (!give_back_kept(&((host_engine *)base)->kept, scratch))
+        free(scratch);
 }
 
 static restride_status check_buffer(restride_engine *base, void *buffer, size_t bytes,
@@ -305,7 +357,9 @@ static void destroy_stage(rs_stage *base)
 
 static void destroy(restride_engine *base)
 {
-    free(base);
+    host_engine *engine = (host_engine *)base;
+    free(engine->kept.block);
+    free(engine);
 }
 
 static const rs_engine_operations operations = {
@@ -348,14 +402,14 @@ restride_status rs_host_engine_create(restride_engine **engine, int threads, siz
                        MOST_THREADS);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = threads > 0 ? (size_t)threads : online > 0 ? (size_t)online : 1;
-    host_engine *created = malloc(sizeof *created);
+    host_engine *created = calloc(1, sizeof *created);
     if (created == NULL)
         return rs_fail_memory("an engine");
-    *created = (host_engine){{.operations = &operations},
-                             {.chip_bytes = measure_chip(),
-                              .line_bytes = LINE_BYTES,
-                              .workers = workers < MOST_THREADS ? workers : MOST_THREADS,
-                              .serial_bytes = serial_bytes}};
+    created->base.operations = &operations;
+    created->traits = (rs_engine_traits){.chip_bytes = measure_chip(),
+                                         .line_bytes = LINE_BYTES,
+                                         .workers = workers < MOST_THREADS ? workers : MOST_THREADS,
+                                         .serial_bytes = serial_bytes};
     *engine = &created->base;
     return RESTRIDE_OK;
 }
