@@ -264,7 +264,8 @@ static rs_fact_value read_construct(rs_fact_walk *walk, const rs_syntax_node *no
 
 rs_fact_value rs_fact_expression(rs_fact_walk *walk, const rs_syntax_node *node)
 {
-    if (node == NULL)
+    walk->work += 1 + walk->binding_count / 64;
+    if (node == NULL || walk->work > RS_WALK_LIMIT)
         return rs_fact_other();
     if (node->constant.kind == RS_CONSTANT_INTEGER)
         return rs_fact_number(rs_form_constant(node->constant.integer));

@@ -28,6 +28,9 @@ restride_status rs_fact_accesses_read(rs_fact_accesses *facts, rs_syntax *tree,
     facts->group = rs_fact_launched_group(tree, kernel);
     bind_parameters(&walk);
     rs_fact_statement(&walk, rs_syntax_body(tree, kernel));
+    for (size_t i = 0; i < kernel->parameter_count && walk.work > RS_WALK_LIMIT; i++)
+        rs_fact_miss(&walk, &(rs_fact_value){.kind = RS_FACT_ELEMENT, .parameter = i},
+                     "a kernel that is too large", kernel->range);
     free(walk.bindings);
     if (!walk.failed)
         return RESTRIDE_OK;

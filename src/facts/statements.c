@@ -87,7 +87,7 @@ static void go_return(rs_fact_walk *walk, const rs_syntax_node *node)
 
 void rs_fact_statement(rs_fact_walk *walk, const rs_syntax_node *node)
 {
-    if (node == NULL || walk->failed)
+    if (node == NULL || walk->failed || walk->work > RS_WALK_LIMIT)
         return;
     switch (node->kind) {
     case RS_NODE_VARIABLE:

@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "facts/accesses.h"
 
-enum { RS_WALK_DEPTH = 8, RS_WHOLE_VARIABLE = -2, RS_SOMEWHERE = -1 };
+enum { RS_WALK_DEPTH = 8, RS_WALK_LIMIT = 1 << 20, RS_WHOLE_VARIABLE = -2, RS_SOMEWHERE = -1 };
 
 typedef enum {
     RS_FACT_OTHER,  /* nothing is known */
@@ -51,6 +51,7 @@ typedef struct {
     rs_fact_value returned;
     bool has_returned;
     bool failed; /* for lack of memory */
+    size_t work; /* done so far; behind RS_WALK_LIMIT nothing is followed */
 } rs_fact_walk;
 
 rs_fact_value rs_fact_number(rs_fact_form form);

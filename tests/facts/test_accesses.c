@@ -361,10 +361,43 @@ static void test_judged(void **state)
     }
 }
 
+/* Conditions in conditions and calls of calls are walked through many times over: that ends. */
+static void test_large(void **state)
+{
+    (void)state;
+    rs_text source = RS_TEXT_EMPTY;
+    rs_text_format(&source, POINT_CL "int g0(global P *p) { return p->id; }\n");
+    for (int i = 1; i < 8; i++) {
+        rs_text_format(&source, "int g%d(global P *p) { return 0", i);
+        for (int k = 0; k < 12; k++)
+            rs_text_format(&source, " + g%d(p + %d)", i - 1, k);
+        rs_text_format(&source, "; }\n");
+    }
+    rs_text_format(&source, "kernel void calls(global P *p) { p[7].id = g7(p); p[1].x = 1; }\n"
+                            "kernel void conditions(global P *p, int n) { p[");
+    for (int i = 0; i < 60; i++)
+        rs_text_format(&source, "(");
+    rs_text_format(&source, "n");
+    for (int i = 0; i < 60; i++)
+        rs_text_format(&source, "> %d ? p[%d].id : n)", i, i);
+    rs_text_format(&source, "].x = 1; }\n");
+    rs_syntax *tree = read_source(CL, source.data);
+    for (size_t k = 0; k < tree->declaration_count; k++) {
+        rs_fact_accesses facts;
+        if (!tree->declarations[k]->is_kernel)
+            continue;
+        assert_int_equal(rs_fact_accesses_read(&facts, tree, tree->declarations[k]), RESTRIDE_OK);
+        assert_true(facts.unknown_count > 0 && facts.unknown[0].parameter == 0);
+        rs_fact_accesses_free(&facts);
+    }
+    rs_syntax_free(tree);
+    rs_text_free(&source);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_accesses),
-                                       cmocka_unit_test(test_judged),
-                                       cmocka_unit_test(test_records)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accesses), cmocka_unit_test(test_judged),
+        cmocka_unit_test(test_records), cmocka_unit_test(test_large)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
