@@ -36,6 +36,9 @@ static const use uses[] = {
     {"a[i ^ n].x = 1;", "unit", 4, "w"},
     {"a[min(i, n - 1)].x = 1;", "unit", 4, "w"},
     {"float t = second(a + i, 1);", "unit", 4, "r"},
+    {"float t = second(a + i, 1) + second(a, n);", "uniform", 4, "r"},
+    {"global P *q = n > 2 ? a + i : &a[i + n]; q->x = 1;", "unit", 4, "w"},
+    {"int s = 5 * i; s = n; a[s].x = 1; a[s].y = 1;", "uniform", 8, "w"},
     {"for (int k = 0; k < n; k++) a[i].x += a[k].y + a[k].v[0] + a[0].v[1];", "uniform", 16, "rw"},
     {"a[get_global_id(1)].x = 1;", "uniform", 4, "w"},
     {"int t = list[n]; a[t].x = 1;", "uniform", 4, "w"},
@@ -91,6 +94,8 @@ static void test_flat(void **state)
         {"a[i] = 1;", "other", 80, "w"},
         {"a[40 * i] = 1;", "strided", 4, "w"},
         {"a[20 * e] = 1;", "uniform", 4, "w"},
+        {"float4 v = vload4(5 * i, a); a[20 * i] = v.x;", "unit", 16, "rw"},
+        {"local float t[64]; async_work_group_strided_copy(t, a + 3, 64, 20, 0);", "unit", 80, "r"},
     };
     for (size_t i = 0; i < sizeof flat / sizeof flat[0]; i++) {
         char source[512] = "// restride: a[n][20]\nkernel void f(global float *a, int e) { int i = "
