@@ -4,6 +4,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,11 @@ struct rs_message_exchange {
     chunk chunks[AT_ONCE];
     size_t begun;
     size_t finished;
+    rs_message_exchange *next; /* of those that are left */
 };
+
+/* Those of groups that failed, in whose rooms a message may still arrive. */
+static _Atomic(rs_message_exchange *) left;
 
 /* ---- copies within the buffer's memory ---- */
 
@@ -293,13 +298,17 @@ void rs_exchange_close(rs_message_exchange *e)
 {
     if (e == NULL)
         return;
+    if (e->transfer == NULL && e->group->broken) {
+        e->next = atomic_exchange(&left, e);
+        return;
+    }
     if (e->transfer != NULL) {
         if (!e->group->broken) {
             e->transfer->operations->release(e->transfer, e->room);
             e->transfer->operations->unpin(e->transfer, &e->pinned);
         }
         e->transfer->operations->close(e->transfer);
-    } else if (!e->group->broken) {
+    } else {
         free(e->room);
     }
     free(e);

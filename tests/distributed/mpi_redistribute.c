@@ -35,10 +35,10 @@ static const struct {
     int peer_memory;
     int runs;
     bool overlaps;
-} ways[] = {{"host", true, 0, 1},   {"beside", true, 0, 2, true},
-            {"shared", true, 1, 1}, {"staged", false, 0, 1},
-            {"peer", false, 1, 1},  {"kept", false, RESTRIDE_PEER_MEMORY_KEPT, 3},
-            {"nccl", false, 0, 1}};
+} ways[] = {{"host", true, 0, 1, false},   {"beside", true, 0, 2, true},
+            {"shared", true, 1, 1, false}, {"staged", false, 0, 1, false},
+            {"peer", false, 1, 1, false},  {"kept", false, RESTRIDE_PEER_MEMORY_KEPT, 3, false},
+            {"nccl", false, 0, 1, false}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 static size_t way;
 
