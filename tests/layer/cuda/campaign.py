@@ -6,6 +6,7 @@ time; half of them with per-thread default streams, some with 16 threads, kernel
 has passed is noted in FOLDER/passed, so that the same command goes on after SECONDS or a failure. There must be a C compiler: kernels
 are compiled for the host."""
 import concurrent.futures
+import itertools
 import json
 import os
 import shutil
@@ -101,7 +102,7 @@ def run(seconds, jobs, count):
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool, open(f"{HERE}/passed", "a", encoding="utf-8") as file:
         first = [try_part(which) for which in wanted[:1]]  # compiles the kernels of the engine
-        for (part, policy), result in [*first, *pool.map(try_part, wanted[1:])]:
+        for (part, policy), result in itertools.chain(first, pool.map(try_part, wanted[1:])):
             if isinstance(result, str):
                 failed += 1
                 print(result)
