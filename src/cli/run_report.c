@@ -231,7 +231,7 @@ static void note_uncounted(json_t *report, json_int_t count, const char *one, co
     if (count == 0)
         return;
     if (all > 1)
-        note = json_sprintf("%lld of %lld %s with OpenCL %s: the last of %s launches and "
+        note = json_sprintf("%lld of %lld %s with OpenCL or CUDA %s: the last of %s launches and "
                             "conversions may not be counted.",
                             (long long)count, (long long)all, became ? "programs" : "processes",
                             count == 1 ? one : many, count == 1 ? "its" : "their");
@@ -239,7 +239,7 @@ static void note_uncounted(json_t *report, json_int_t count, const char *one, co
         note = json_sprintf("The program %s: what it launched and converted is not known.", one);
     else
         note = json_sprintf("The program %s: what it did later than %.3f s after its first call "
-                            "of OpenCL is not counted.",
+                            "of OpenCL or CUDA is not counted.",
                             one, rs_json_number_of(report, "counted_seconds"));
     json_array_insert_new(json_object_get(report, "notes"), 0, note);
 }

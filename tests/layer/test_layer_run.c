@@ -115,7 +115,7 @@ static void test_program_without_an_end(void **state)
                                      RESTRIDE_PROGRAM, SEQUENCE_PROGRAM, SEQUENCE_PROGRAM)),
                      0);
     assert_non_null(strstr(errors(), "; 2 launches, "));
-    assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL ended without"));
+    assert_non_null(strstr(errors(), "1 of 2 processes with OpenCL or CUDA ended without"));
     assert_int_equal(
         exit_status(
             run("%s run --policy asta --report %s -- %s wzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzllfle",
@@ -123,7 +123,8 @@ static void test_program_without_an_end(void **state)
         0);
     assert_non_null(strstr(errors(), "1 kernel argument in the ASTA layout, "));
     assert_non_null(strstr(errors(), "; 2 launches, 1 conversion of "));
-    assert_non_null(strstr(errors(), " s after its first call of OpenCL is not counted.\n"));
+    assert_non_null(
+        strstr(errors(), " s after its first call of OpenCL or CUDA is not counted.\n"));
     loaded = report();
     assert_int_equal(number_of(loaded, "uncounted"), 0);
     assert_null(json_object_get(kernel_of(loaded, "plain"), "launches"));
@@ -166,7 +167,7 @@ static void test_program_that_goes_on(void **state)
         exit_status(run("%s run --policy asta -- %s wlywll", RESTRIDE_PROGRAM, SEQUENCE_PROGRAM)),
         0);
     assert_non_null(strstr(errors(), "; 2 launches, "));
-    assert_non_null(strstr(errors(), "1 of 2 programs with OpenCL ended without"));
+    assert_non_null(strstr(errors(), "1 of 2 programs with OpenCL or CUDA ended without"));
     assert_non_null(
         strstr(errors(), "became another program (by exec), or could not write its report: "));
 }
