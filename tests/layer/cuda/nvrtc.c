@@ -52,14 +52,14 @@ static char *link_ptx(const char *path, const char *ptx, size_t *size)
     if (linker == NULL)
         exit(2);
     const size_t length = strlen(ptx);
-    char *exact = malloc(length); /* without its end */
-    for (size_t i = 0; i < length; i++)
-        exact[i] = ptx[i];
+    char *copy = malloc(length + 1); /* nvJitLink reads the end, which the size does not count */
+    for (size_t i = 0; i <= length; i++)
+        copy[i] = ptx[i];
     CALL(linker, nvJitLinkCreate, (handle *, unsigned, const char *const *), &link, 1, options);
-    CALL(linker, nvJitLinkAddData, (handle, int, const void *, size_t, const char *), link, 2,
-         exact, strlen(ptx), "k");
+    CALL(linker, nvJitLinkAddData, (handle, int, const void *, size_t, const char *), link, 2, copy,
+         length, "k");
     CALL(linker, nvJitLinkComplete, (handle), link);
-    free(exact);
+    free(copy);
     CALL(linker, nvJitLinkGetLinkedCubinSize, (handle, size_t *), link, size);
     char *cubin = malloc(*size);
     CALL(linker, nvJitLinkGetLinkedCubin, (handle, void *), link, cubin);
