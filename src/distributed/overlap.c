@@ -295,16 +295,14 @@ static void plan_side(rs_overlap *o, const rs_overlap_task *task, restride_plan 
     free(borders);
 }
 
-/* Messages keep a thread busy, so it pays where the stages have another processor. An engine of
- * some processors has them for itself; one of all shares them with other processes. */
+/* Messages keep a thread busy, so it pays where they and the stages have a processor each, though
+ * all processes were on this machine. */
 static bool has_processors(const rs_overlap_task *task)
 {
     const rs_engine_traits traits = task->engine->operations->traits(task->engine);
     cpu_set_t processors;
-    if (sched_getaffinity(0, sizeof processors, &processors) != 0)
-        return false;
-    const size_t count = (size_t)CPU_COUNT(&processors);
-    return traits.workers > 1 && (traits.workers < count || 2 * task->processes <= count);
+    return sched_getaffinity(0, sizeof processors, &processors) == 0 && traits.workers > 1 &&
+           (traits.workers + 1) * task->processes <= (size_t)CPU_COUNT(&processors);
 }
 
 void rs_overlap_plan(rs_overlap **overlap, const rs_overlap_task *task, restride_plan **before,
