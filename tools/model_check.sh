@@ -6,7 +6,6 @@ models=$(cd "$(dirname "$0")/model" && pwd)
 command -v spin >/dev/null || { echo "spin is missing: tools/install-packages.sh installs it." >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
 
 # model, right or wrong, definitions
 table="
@@ -74,16 +73,22 @@ verify() {
     esac
 }
 
-failed=0
-while read -r model expected definitions; do
-    [ -n "$model" ] || continue
+# check LINE of the table, in a folder of its own.
+check() {
+    local model expected definitions found
+    read -r model expected definitions <<<"$1"
+    cd "$(mktemp -d "$work/XXXXXX")" || return 1
     # shellcheck disable=SC2086
     found=$(verify "$model" $definitions) || found="not checked: $found"
     if [ "${found%% *}" = "$expected" ]; then
         printf 'ok      %-7s %-40s %s\n' "$model" "$definitions" "$found"
     else
         printf 'FAILED  %-7s %-40s expected %s, found %s\n' "$model" "$definitions" "$expected" "$found"
-        failed=1
+        return 1
     fi
-done <<<"$table"
-exit $failed
+}
+
+export -f verify check
+export models work
+# shellcheck disable=SC2016
+grep . <<<"$table" | xargs -P "${JOBS:-$(nproc)}" -d '\n' -I {} bash -c 'check "$1"' check {}
