@@ -3,37 +3,13 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include "copying.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef uintptr_t pointer;
-typedef struct {
-    size_t x, y;
-    int type;
-    void *host;
-    pointer device;
-    void *array;
-    size_t pitch;
-} side;
-typedef struct {
-    side source, target;
-    size_t row_bytes, rows;
-} copying_rows;
-
-/* CUDA_MEMCPY3D_PEER. */
-typedef struct {
-    size_t x, y, z, level;
-    int type;
-    void *host;
-    pointer device;
-    void *array, *context;
-    size_t pitch, height;
-} peer_side;
-typedef struct {
-    peer_side source, target;
-    size_t row_bytes, rows, planes;
-} copying_peer;
 
 /* CUlaunchConfig. */
 typedef struct {

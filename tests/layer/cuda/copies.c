@@ -1,4 +1,5 @@
 /* Copies and fills of the made-up driver. */
+#include "copying.h"
 #include "made_up.h"
 
 #include <stdlib.h>
@@ -119,19 +120,7 @@ static void fill(void *data)
 LATER(, false)
 LATER(_ptsz, true)
 
-/* CUDA_MEMCPY2D, between memory of the device. */
-typedef struct {
-    size_t x, y;
-    int type;
-    void *host;
-    uintptr_t device;
-    void *array;
-    size_t pitch;
-} side;
-typedef struct {
-    side source, target;
-    size_t row_bytes, rows;
-} copying_rows;
+/* ---- rows of the device's memory ---- */
 
 static void copy_rows(void *data)
 {
@@ -174,20 +163,7 @@ EXPORT result cuMemcpy2D_v2(const copying_rows *rows)
 PEER(, false)
 PEER(_ptds, true)
 
-/* CUDA_MEMCPY3D_PEER, of rows in one plane. */
-typedef struct {
-    size_t x, y, z, level;
-    int type;
-    void *host;
-    uintptr_t device;
-    void *array, *context;
-    size_t pitch, height;
-} peer_side;
-typedef struct {
-    peer_side source, target;
-    size_t row_bytes, rows, planes;
-} copying_peer;
-
+/* Of rows in one plane. */
 static copying_rows rows_of(const copying_peer *c)
 {
     return (copying_rows){{.device = c->source.device, .pitch = c->source.pitch},
