@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* To start a thread takes as long as moving a tenth of OVERLAP_BYTES. */
-enum { DEFAULT_SECONDS = 300, SENTENCE_BYTES = 480, OVERLAP_BYTES = 1 << 20 };
+enum { SENTENCE_BYTES = 480, OVERLAP_BYTES = 1 << 20 };
 
 /* What each process tells all others. */
 typedef struct {
@@ -46,7 +46,7 @@ restride_status restride_group_create(restride_group **group,
     created->context = context;
     created->rank = rank;
     created->size = size;
-    created->seconds = DEFAULT_SECONDS;
+    created->seconds = RS_GROUP_SECONDS;
     created->peer_memory = RS_PEER_MEMORY_OF_DEVICES;
     created->overlap_from = OVERLAP_BYTES;
     *group = created;

@@ -10,6 +10,9 @@
 /* Until the caller says something: for a run, and not that of the host. */
 enum { RS_PEER_MEMORY_OF_DEVICES = -1 };
 
+/* That a call waits at most, in seconds, unless the program says otherwise. */
+enum { RS_GROUP_SECONDS = 300 };
+
 struct restride_group {
     restride_group_functions functions;
     void *context;

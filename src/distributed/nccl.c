@@ -295,7 +295,7 @@ restride_status restride_group_create_nccl(restride_group **group, void *communi
     if (c == NULL)
         return rs_fail_memory("a group of processes");
     c->communicator = communicator;
-    c->seconds = 300;
+    c->seconds = RS_GROUP_SECONDS;
     int rank = 0;
     restride_status status = read_communicator(c, &rank);
     if (status != RESTRIDE_OK) {
