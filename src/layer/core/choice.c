@@ -69,10 +69,11 @@ void rs_kernel_bind(rs_kernel *kernel)
 static bool is_small_piece(const rs_target *wanted, const rs_range *r)
 {
     double work_items = MOST_AROUND_A_PIECE;
+    if (wanted->first == 0)
+        return false;
     for (unsigned d = 0; r->global != NULL && d < r->dimensions; d++)
         work_items *= (double)r->global[d];
-    return wanted->first > 0 &&
-           work_items * (double)wanted->relayout.record.size < (double)wanted->buffer->size;
+    return work_items * (double)wanted->relayout.record.size < (double)wanted->buffer->size;
 }
 
 /* Why this argument's buffer cannot be had in the wanted layout; NULL when nothing is known to
