@@ -7,7 +7,7 @@
  * usage: test_core SEQUENCES [FIRST SEED]; or --table, which prints the table for the document.
  */
 #include "layer/core/buffer.h"
-#include "layer/core/choice.h"
+#include "layer/core/repeat.h"
 #include "layer/core/restore.h"
 #include "made_up_api.h"
 #include "states_table.h"

@@ -13,8 +13,9 @@
 #include <math.h>
 
 enum {
-    LAUNCHES_BETWEEN_LOOKS = 16,
-    MOST_AROUND_A_PIECE = 16 /* times the records of the launch's work-items */
+    FIRST_LAUNCHES = 64,         /* at each the policy is asked, and then */
+    LAUNCHES_BETWEEN_LOOKS = 16, /* once in so many, where it has settled */
+    MOST_AROUND_A_PIECE = 16     /* times the records of the launch's work-items */
 };
 
 /* ---- what stands in the way ---- */
@@ -109,8 +110,7 @@ static const char *obstacle(const rs_kernel *kernel, const rs_queue *queue, cons
     return NULL;
 }
 
-/* Whether a launch is larger than rewritten kernels count on, or the driver will refuse it. */
-static bool is_too_large(const rs_range *r)
+bool rs_range_is_too_large(const rs_range *r)
 {
     if (r->dimensions > RS_MOST_DIMENSIONS) /* the arrays may be shorter */
         return true;
@@ -127,7 +127,7 @@ static bool has_obstacle(const rs_kernel *kernel, const rs_queue *queue,
 {
     const char *why = rs_layer_frozen(kernel->layer);
     size_t i = 0;
-    if (is_too_large(r))
+    if (rs_range_is_too_large(r))
         why = "the launch has too many work-items";
     if (kernel->policy == RS_POLICY_OFF)
         why = "the configuration keeps this kernel as it is";
@@ -355,8 +355,8 @@ static bool policy_wants(rs_choice *choice, rs_queue *queue) RS_LOCKED
     choice->known->moved_seconds = rs_policy_time(&choice->known->knowledge.moved);
     choice->known->work_items = choice->work_items;
     choice->by_policy = !decision.rewritten;
-    choice->known->is_settled =
-        !decision.rewritten && !choice->is_trial && !choice->known->is_being_built;
+    choice->known->is_settled = kernel->facts->launches >= FIRST_LAUNCHES && !decision.rewritten &&
+                                !choice->is_trial && !choice->known->is_being_built;
     choice->known->settled_demand = decision.demand;
     kernel->facts->known = choice->known;
     rs_report_count_decision(kernel->facts, decision.reason);
@@ -420,11 +420,10 @@ static bool may_wait(const rs_kernel *kernel)
  * launches the policy is asked again. */
 static bool is_settled(const rs_choice *choice, const rs_queue *queue) RS_LOCKED
 {
-    enum { FIRST_LAUNCHES = 64 };
     const rs_kernel *kernel = choice->kernel;
     if (kernel->known == NULL || !kernel->known->is_settled ||
-        kernel->known_device != queue->device || kernel->facts->launches < FIRST_LAUNCHES ||
-        rs_kernel_is_looked_at(kernel) || !rs_knowledge_covers(kernel->known, choice->work_items))
+        kernel->known_device != queue->device || rs_kernel_is_looked_at(kernel) ||
+        !rs_knowledge_covers(kernel->known, choice->work_items))
         return false;
     for (size_t i = 0; i < kernel->target_count; i++) {
         const rs_buffer *buffer = kernel->targets[i].buffer;
@@ -521,6 +520,13 @@ void rs_choose(rs_choice *choice)
     choice->is_timed = is_timed(choice);
 }
 
+void rs_kernel_note_wanted(const rs_kernel *kernel, rs_policy_demand demand, rs_known_kernel *known)
+{
+    for (size_t i = 0; demand == RS_FOR_LAYOUT && i < kernel->target_count; i++)
+        if (kernel->targets[i].buffer != NULL && !kernel->targets[i].is_repeated)
+            rs_buffer_note_wanted(kernel->targets[i].buffer, known);
+}
+
 void rs_choice_note(const rs_choice *choice)
 {
     const rs_kernel *kernel = choice->kernel;
@@ -533,61 +539,5 @@ void rs_choice_note(const rs_choice *choice)
         rs_policy_note_launch(&choice->known->knowledge, choice->rewritten, choice->work_items);
     if (choice->rewritten != choice->by_policy) /* as it was chosen */
         kernel->layer->owed -= choice->gain;
-    for (size_t i = 0; choice->demand == RS_FOR_LAYOUT && i < kernel->target_count; i++)
-        if (kernel->targets[i].buffer != NULL && !kernel->targets[i].is_repeated)
-            rs_buffer_note_wanted(kernel->targets[i].buffer, choice->known);
-}
-
-/* ---- launches that repeat ---- */
-
-/* Whether nothing but the generation can change what the next launch of the same kernel does: there
- * is nothing to choose from, the form is forced, or the policy has nothing to gain. */
-static bool is_lasting(const rs_choice *choice) RS_LOCKED
-{
-    const rs_kernel *kernel = choice->kernel;
-    if (choice->is_timed || kernel->facts == NULL ||
-        (choice->rewritten && kernel->layer->settings.verifies))
-        return false;
-    if (kernel->target_count == 0)
-        return true;
-    if (kernel->policy != RS_POLICY_AUTO)
-        return choice->rewritten || kernel->policy == RS_POLICY_OFF;
-    return !choice->rewritten && choice->known != NULL &&
-           !rs_policy_may_gain(&choice->known->knowledge);
-}
-
-void rs_choice_keep(const rs_choice *choice, const rs_command *command, void *form)
-{
-    rs_kernel *kernel = choice->kernel;
-    const rs_queue *queue = command->queue;
-    bool repeats =
-        kernel != NULL && queue != NULL && command->handle == queue->handle && is_lasting(choice);
-    for (size_t i = 0; repeats && i < kernel->argument_count; i++) {
-        const rs_buffer *buffer = kernel->arguments[i].buffer;
-        repeats = buffer == NULL || rs_command_is_repeatable(command, buffer);
-    }
-    if (repeats)
-        kernel->repeat = (rs_repeat){kernel->layer->generation, queue->handle, form, choice->known};
-}
-
-bool rs_choice_repeats(const rs_choice *choice, rs_stream queue)
-{
-    const rs_kernel *kernel = choice->kernel;
-    const rs_repeat *repeat = kernel != NULL ? &kernel->repeat : NULL;
-    return kernel != NULL && repeat->generation == kernel->layer->generation &&
-           repeat->queue == queue && rs_layer_has_noted_thread(kernel->layer) &&
-           (repeat->known == NULL || rs_knowledge_covers(repeat->known, choice->work_items)) &&
-           (repeat->form == kernel->handle || !is_too_large(choice->range));
-}
-
-void rs_choice_note_repeated(const rs_choice *choice)
-{
-    const rs_kernel *kernel = choice->kernel;
-    rs_report_begin(kernel->layer);
-    kernel->facts->launches++;
-    kernel->facts->transformed_launches += kernel->repeat.form != kernel->handle;
-    if (kernel->repeat.known == NULL)
-        return;
-    rs_device_layouts_defer(kernel->layer);
-    rs_policy_note_launch(&kernel->repeat.known->knowledge, false, choice->work_items);
+    rs_kernel_note_wanted(kernel, choice->demand, choice->known);
 }

@@ -58,15 +58,12 @@ void rs_choose(rs_choice *choice) RS_LOCKED;
 void rs_choice_note(const rs_choice *choice) RS_LOCKED;
 void rs_choice_take_time(const rs_choice *choice, rs_event event) RS_LOCKED;
 
-/*
- * Most launches repeat one before: there is nothing to decide, and each buffer is where it has to
- * be. rs_choice_keep() notes such a launch, with the kernel that was launched;
- * rs_choice_repeats() says whether the next one, of `kernel`, `range` and `work_items`, is one that
- * repeats it: kernel->repeat.form is launched then, and rs_choice_note_repeated() counts it.
- */
-void rs_choice_keep(const rs_choice *choice, const rs_command *command, void *form) RS_LOCKED;
-bool rs_choice_repeats(const rs_choice *choice, rs_stream queue) RS_LOCKED;
-void rs_choice_note_repeated(const rs_choice *choice) RS_LOCKED;
+/* Counts a launch for the buffers that it wants in another layout, if that is its demand. */
+void rs_kernel_note_wanted(const rs_kernel *kernel, rs_policy_demand demand,
+                           rs_known_kernel *known) RS_LOCKED;
+
+/* Whether a launch is larger than rewritten kernels count on, or the driver will refuse it. */
+bool rs_range_is_too_large(const rs_range *range);
 
 /* Whether a thread still makes something that the launch needs. */
 bool rs_kernel_is_pending(rs_kernel *kernel, rs_device device) RS_LOCKED;

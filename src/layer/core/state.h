@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "layer/core/converter.h"
+#include "layer/core/policy.h"
 #include "layer/core/rewriter.h"
 
 #include <jansson.h>
@@ -200,6 +201,8 @@ typedef struct {
     rs_stream queue;
     void *form; /* the kernel that was launched: the program's own or a rewritten one */
     struct rs_known_kernel *known; /* whose launches these are; NULL: the policy was not asked */
+    rs_policy_demand demand;
+    bool is_to_look; /* only until the policy looks again */
 } rs_repeat;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "layer/core/launch_wait.h"
 #include "layer/core/process_exit.h"
+#include "layer/core/repeat.h"
 #include "layer/core/report.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"

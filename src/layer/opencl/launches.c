@@ -8,6 +8,7 @@
 #include "layer/core/choice.h"
 #include "layer/core/launch_wait.h"
 #include "layer/core/process_exit.h"
+#include "layer/core/repeat.h"
 #include "layer/core/report.h"
 #include "layer/core/timing.h"
 #include "layer/core/verify.h"
