@@ -47,15 +47,36 @@ static size_t file_count, file_capacity;
 static bool judges;            /* --judge */
 static const char *companions; /* the folder of --rewrite */
 
-static bool has_kernel(const char *path)
+static bool has_kernel(const char *path, int depth);
+
+/* Whether a header that a source includes by a name in quotes has one. */
+static bool includes_kernel(const char *path, const char *text, int depth)
 {
+    static const char word[] = "#include \"";
+    const char *slash = strrchr(path, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
+    for (const char *at = text; (at = strstr(at, word)) != NULL;) {
+        char header[4096];
+        at += sizeof word - 1;
+        const int length = (int)strcspn(at, "\"\n");
+        if (snprintf(header, sizeof header, "%.*s%.*s", folder, path, length, at) <
+                (int)sizeof header &&
+            has_kernel(header, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+static bool has_kernel(const char *path, int depth)
+{
+    enum { DEEPEST = 4 };
     rs_text text = RS_TEXT_EMPTY;
-    if (rs_text_read_file(&text, path) != RESTRIDE_OK)
+    if (depth > DEEPEST || rs_text_read_file(&text, path) != RESTRIDE_OK)
         return false;
     rs_text_add(&text, "", 1);
-    const bool has = strstr(text.data, "__global__") != NULL ||
-                     strstr(text.data, "__kernel") != NULL ||
-                     strstr(text.data, "kernel void") != NULL;
+    const bool has =
+        strstr(text.data, "__global__") != NULL || strstr(text.data, "__kernel") != NULL ||
+        strstr(text.data, "kernel void") != NULL || includes_kernel(path, text.data, depth);
     rs_text_free(&text);
     return has;
 }
@@ -72,7 +93,7 @@ static int take_file(const char *path, const struct stat *status, int kind, stru
     const size_t length = strlen(path);
     if (kind != FTW_F || length < 3 ||
         (strcmp(path + length - 3, ".cu") != 0 && strcmp(path + length - 3, ".cl") != 0) ||
-        !has_kernel(path))
+        !has_kernel(path, 0))
         return 0;
     if (file_count == file_capacity) {
         file_capacity = 2 * file_capacity + 64;
