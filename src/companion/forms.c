@@ -16,6 +16,9 @@ static const double least_gain = 1.02, least_loss = 0.99;
  */
 static const double worthwhile_group = 1.1;
 
+/* Launches of less are taken to leave most of a GPU idle: 8 warps a processor. */
+static const double few_threads = 1 << 15, least_few = 1.1;
+
 typedef struct {
     rs_companion_judge *judge;
     rs_syntax *tree;
@@ -46,7 +49,7 @@ static restride_status find_idle(const describing *at, const rs_syntax_declarati
         double without;
         if (rest == all || rest == 0)
             continue;
-        status = at->judge(at->tree, kernel, rest, at->layout, &without, &why);
+        status = at->judge(at->tree, kernel, rest, 0, at->layout, &without, &why);
         if (without <= *gain)
             continue;
         *gain = without;
@@ -70,12 +73,12 @@ restride_status rs_forms_choose(rs_companion_judge *judge, rs_syntax *tree,
         double alone;
         if ((arrays >> i & 1) == 0)
             continue;
-        status = judge(tree, kernel, alike(kernel, arrays, i), layout, &alone, &reasons[i]);
+        status = judge(tree, kernel, alike(kernel, arrays, i), 0, layout, &alone, &reasons[i]);
         if (alone > 0) /* what the judge knows */
             good |= UINT64_C(1) << i;
     }
     if (good != 0 && status == RESTRIDE_OK)
-        status = judge(tree, kernel, good, layout, &gain, &why);
+        status = judge(tree, kernel, good, 0, layout, &gain, &why);
     while (good != 0 && status == RESTRIDE_OK) {
         uint64_t idle = 0;
         double without;
@@ -100,7 +103,7 @@ static restride_status gain_of(rs_companion_judge *judge, rs_syntax *tree,
     *gain = 0;
     restride_status status = rs_forms_choose(judge, tree, kernel, arrays, layout, &chosen, reasons);
     if (status == RESTRIDE_OK && chosen != 0)
-        status = judge(tree, kernel, chosen, layout, gain, &why);
+        status = judge(tree, kernel, chosen, 0, layout, gain, &why);
     if (*gain <= 0)
         *gain = 1;
     return status;
@@ -235,24 +238,40 @@ static restride_status add_kernel(const describing *at, const rs_companion_insta
     return status == RESTRIDE_OK ? add_closed(at, instance, *entry) : status;
 }
 
+/* What the judge foretells; of launches that leave most of a GPU idle where that is more: there,
+ * one element for all threads is waited for. */
+static restride_status add_gains(const describing *at, const rs_companion_instance *instance,
+                                 json_t *entry)
+{
+    double gain = 0, few = 0;
+    const char *why = "the judge of layouts is not built in", *few_why = why;
+    restride_status status = RESTRIDE_OK;
+    if (at->judge != NULL)
+        status = at->judge(at->tree, instance->kernel, instance->transformed, 0, at->layout, &gain,
+                           &why);
+    if (status == RESTRIDE_OK && gain > 0)
+        status = at->judge(at->tree, instance->kernel, instance->transformed, few_threads / 2,
+                           at->layout, &few, &few_why);
+    if (status == RESTRIDE_OK && gain > 0)
+        status = put(entry, "gain", json_real(gain));
+    if (status == RESTRIDE_OK && few >= least_few && few > gain)
+        status = put(entry, "few",
+                     json_pack("{s:f, s:f, s:o}", "threads", few_threads, "gain", few, "why",
+                               rs_json_string(few_why)));
+    return status == RESTRIDE_OK ? put(entry, "why", rs_json_string(why)) : status;
+}
+
 static restride_status add_instance(const describing *at, const rs_companion_instance *instance,
                                     json_t *list)
 {
     json_t *entry, *second = json_object();
-    double gain = 0;
-    const char *why = "the judge of layouts is not built in";
     restride_status status = add_kernel(at, instance, list, &entry);
     if (status == RESTRIDE_OK)
         status = put(entry, "second", json_incref(second));
     for (size_t i = 0; i < RS_COMPANION_FORMS && status == RESTRIDE_OK; i++)
         status = put(second, rs_companion_forms[i], json_string(instance->symbols[i]));
     json_decref(second);
-    if (status == RESTRIDE_OK && at->judge != NULL)
-        status =
-            at->judge(at->tree, instance->kernel, instance->transformed, at->layout, &gain, &why);
-    if (status == RESTRIDE_OK && gain > 0)
-        status = put(entry, "gain", json_real(gain));
-    return status == RESTRIDE_OK ? put(entry, "why", rs_json_string(why)) : status;
+    return status == RESTRIDE_OK ? add_gains(at, instance, entry) : status;
 }
 
 static bool has_forms(const rs_companion_instance *instance)

@@ -17,6 +17,8 @@
  *                   are full
  *     gain, why     how many times as fast the judge of layouts expects all forms to be, and the
  *                   reason; `gain` is absent where it cannot tell
+ *     few           {threads, gain, why}: the same of launches of fewer threads, where more is
+ *                   expected of those; else absent
  *   others     the source's kernels without second forms, with the same members but `second`,
  *              `gain` and `why`: a launch of a closed one leaves all other arrays as they are. None
  *              that the linker may rename
@@ -37,10 +39,12 @@
 #include <jansson.h>
 
 /* What the judge says of a kernel in which some parameters are arrays in another layout; bits.
- * *gain is 0 where it cannot tell; *why lives as long as the tree. */
+ * `threads` are those of a launch, 0: many. *gain is 0 where it cannot tell; *why lives as long as
+ * the tree. */
 typedef restride_status rs_companion_judge(rs_syntax *tree, const rs_syntax_declaration *kernel,
-                                           uint64_t changed, const rs_companion_layout *layout,
-                                           double *gain, const char **why);
+                                           uint64_t changed, double threads,
+                                           const rs_companion_layout *layout, double *gain,
+                                           const char **why);
 
 /*
  * How many records a group has: 1, unless a larger one makes a kernel faster and none slower.

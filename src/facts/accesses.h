@@ -19,6 +19,8 @@ typedef struct {
     long long count; /* rounds where they are constant, else 0 */
     bool varies;     /* its rounds differ among the threads of a group */
     bool is_open;    /* only what is inside ends it */
+    double for_each; /* rounds for each of the kernel's threads, as of a loop over all elements:
+                        it ends where the numbers of threads do; 0: else */
     double work;     /* instructions of a round, inner loops aside */
 } rs_fact_loop;
 

@@ -16,6 +16,34 @@ static double share_of_equal(const rs_fact_form *form)
     return (double)most / RS_FORM_LANES;
 }
 
+static const rs_syntax_declaration *variable_of(const rs_syntax_node *node)
+{
+    const rs_syntax_node *plain = rs_syntax_plain(node);
+    return plain != NULL && plain->kind == RS_NODE_REFERENCE ? plain->declaration : NULL;
+}
+
+bool rs_fact_is_bound(const rs_fact_walk *walk, const rs_syntax_node *node)
+{
+    const rs_syntax_declaration *variable = variable_of(node);
+    for (int i = 0; i < walk->bound_count; i++)
+        if (variable == walk->bounds[i])
+            return true;
+    return false;
+}
+
+/* i < n, where i numbers the threads of all groups: there are about n of them. */
+static void note_bound(rs_fact_walk *walk, const rs_fact_form *number, const rs_syntax_node *node)
+{
+    const rs_syntax_declaration *variable = variable_of(node);
+    bool is_plain = !number->is_data && !number->some_lane && number->uniform != 0 &&
+                    rs_form_lane_step(number) == 1;
+    for (int i = 0; i < RS_FORM_LOOPS; i++)
+        is_plain = is_plain && number->steps[i] == 0;
+    if (is_plain && variable != NULL && walk->bound_count < RS_WALK_BOUNDS &&
+        !rs_fact_is_bound(walk, node))
+        walk->bounds[walk->bound_count++] = variable;
+}
+
 static rs_fact_shares split_comparison(rs_fact_walk *walk, const rs_syntax_node *node)
 {
     const rs_fact_value left = rs_fact_peek(walk, node->children[0]);
@@ -23,6 +51,8 @@ static rs_fact_shares split_comparison(rs_fact_walk *walk, const rs_syntax_node 
     const rs_fact_form a = rs_fact_form_of(&left), b = rs_fact_form_of(&right);
     const rs_fact_form difference = rs_form_add(a, rs_form_negate(b));
     const bool is_equal = strcmp(node->symbol, "==") == 0;
+    if ((node->symbol[0] == '<' || node->symbol[0] == '>') && rs_form_is_uniform(&b))
+        note_bound(walk, &a, node->children[1]);
     if (rs_form_is_uniform(&a) && rs_form_is_uniform(&b))
         return (rs_fact_shares){1, 1, .is_uniform = true};
     if (difference.is_data || (!is_equal && strcmp(node->symbol, "!=") != 0))

@@ -91,14 +91,16 @@ static void split_records(const rs_fact_accesses *facts, size_t parameter, long 
 /* --- lanes --- */
 
 enum {
-    SOME_ROUNDS = 64, /* of a loop whose bounds are no numbers */
-    OPEN_ROUNDS = 2   /* of one that ends by what it finds: samples that are seldom rejected */
+    SOME_ROUNDS = 64,     /* of a loop whose bounds are no numbers */
+    SOME_ELEMENTS = 4096, /* of a loop over all */
+    OPEN_ROUNDS = 2       /* of one that ends by what it finds: samples that are seldom rejected */
 };
 
 typedef struct {
     rs_judge_lanes lanes;
     int group;
     double visits, again;
+    bool for_each; /* visits: for each thread of the kernel */
 } use;
 
 static double rounds_of(const rs_fact_loop *loop)
@@ -108,13 +110,22 @@ static double rounds_of(const rs_fact_loop *loop)
                                            : SOME_ROUNDS;
 }
 
-/* Of a loop and of those around it. */
-static double count_rounds(const rs_fact_accesses *facts, int loop)
+/* Multiplies by the rounds of a loop; those of the first one over all elements are for each thread.
+ */
+static void take_rounds(const rs_fact_loop *loop, double *rounds, bool *for_each)
 {
-    double rounds = 1;
+    *rounds *= loop->for_each > 0 && !*for_each ? loop->for_each : rounds_of(loop);
+    *for_each = *for_each || loop->for_each > 0;
+}
+
+/* The instructions in a loop: a round's, by its rounds and those of the loops around it. */
+static void add_instructions(rs_judge_kernel *kernel, const rs_fact_accesses *facts, int loop)
+{
+    double work = facts->loops[loop].work;
+    bool for_each = false;
     for (; loop >= 0; loop = facts->loops[loop].outer)
-        rounds *= rounds_of(&facts->loops[loop]);
-    return rounds;
+        take_rounds(&facts->loops[loop], &work, &for_each);
+    *(for_each ? &kernel->instructions_for_each : &kernel->instructions) += work;
 }
 
 /* Rounds of the loops around that change which element it is; those of others come to it again, or
@@ -130,7 +141,7 @@ static void count_visits(const rs_fact_accesses *facts, const rs_fact_access *ac
         const bool is_inner = loop < 64 && (access->inner_loops >> (unsigned)loop & 1) != 0;
         const double rounds = rounds_of(&facts->loops[loop]);
         if (rs_form_step(index, loop) != 0 || (index->is_data && !is_inner))
-            found->visits *= rounds;
+            take_rounds(&facts->loops[loop], &found->visits, &found->for_each);
         else if (!is_inner && !stays)
             found->again *= rounds;
     }
@@ -270,12 +281,16 @@ static double add_use(const member_search *at)
         if (!is_counted(at, i))
             continue;
         const use found = use_of(facts, one);
-        const double touched = (double)one->size * found.visits;
+        const double touched =
+            (double)one->size * found.visits * (found.for_each ? SOME_ELEMENTS : 1);
         a->reads |= !at->writes;
         a->writes |= at->writes;
         a->atomic |= one->is_atomic;
         a->group = found.group > a->group ? found.group : a->group;
-        a->visits = found.visits > a->visits ? found.visits : a->visits;
+        if (found.for_each > a->for_each ||
+            (found.for_each == a->for_each && found.visits > a->visits))
+            a->visits = found.visits;
+        a->for_each |= found.for_each;
         again += touched * found.again;
         weight += touched;
     }
@@ -307,7 +322,7 @@ static rs_judge_argument make_use(const rs_syntax_declaration *declared, rs_judg
 
 static bool has_same_fields(const rs_judge_argument *a, const rs_judge_argument *b)
 {
-    return a->field_count == b->field_count && a->group == b->group &&
+    return a->field_count == b->field_count && a->group == b->group && a->for_each == b->for_each &&
            memcmp(a->fields, b->fields, (size_t)a->field_count * sizeof a->fields[0]) == 0;
 }
 
@@ -380,7 +395,7 @@ restride_status rs_fact_judged(rs_judge_kernel *kernel, rs_fact_accesses *facts)
     kernel->local_bytes = facts->shared_bytes;
     kernel->instructions = facts->work;
     for (size_t i = 0; i < facts->loop_count; i++)
-        kernel->instructions += facts->loops[i].work * count_rounds(facts, (int)i);
+        add_instructions(kernel, facts, (int)i);
     for (size_t i = 0; records != NULL && i < parameters; i++) {
         records[i] = is_array(facts->kernel->parameters[i]) ? find_record(facts, i) : 0;
         if (records[i] > 0)

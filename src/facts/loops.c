@@ -144,6 +144,21 @@ static long long count_rounds(rs_fact_walk *walk, const rs_syntax_node *conditio
     return rounds > 0 ? rounds : 0;
 }
 
+/* for (j = 0; j < n; j++) where threads have the numbers below n. */
+static double count_for_each(rs_fact_walk *walk, const rs_syntax_node *condition, int loop)
+{
+    const rs_syntax_node *node = rs_syntax_plain(condition);
+    if (node == NULL || node->kind != RS_NODE_BINARY || node->symbol[0] != '<' ||
+        !rs_fact_is_bound(walk, node->children[1]))
+        return 0;
+    const rs_fact_value from = rs_fact_peek(walk, node->children[0]);
+    const long long step = rs_form_step(&from.form, loop);
+    return from.kind == RS_FACT_NUMBER && rs_form_is_uniform(&from.form) &&
+                   from.form.uniform == 0 && step > 0 && step <= RS_FORM_LANES
+               ? 1.0 / (double)step
+               : 0;
+}
+
 void rs_fact_go_loop(rs_fact_walk *walk, const rs_syntax_node *condition,
                      const rs_syntax_node *step, const rs_syntax_node *body)
 {
@@ -165,6 +180,7 @@ void rs_fact_go_loop(rs_fact_walk *walk, const rs_syntax_node *condition,
         some = find_varies(walk, condition, loop);
         rs_fact_expression(walk, condition);
         facts->loops[loop].count = rounds;
+        facts->loops[loop].for_each = rounds > 0 ? 0 : count_for_each(walk, condition, loop);
         facts->loops[loop].varies = some;
     }
     walk->conditions += some;

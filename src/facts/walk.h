@@ -8,7 +8,13 @@
 #include "base/list.h"
 #include "facts/accesses.h"
 
-enum { RS_WALK_DEPTH = 8, RS_WALK_LIMIT = 1 << 20, RS_WHOLE_VARIABLE = -2, RS_SOMEWHERE = -1 };
+enum {
+    RS_WALK_DEPTH = 8,
+    RS_WALK_BOUNDS = 4,
+    RS_WALK_LIMIT = 1 << 20,
+    RS_WHOLE_VARIABLE = -2,
+    RS_SOMEWHERE = -1
+};
 
 typedef enum {
     RS_FACT_OTHER,  /* nothing is known */
@@ -45,6 +51,9 @@ typedef struct {
     size_t binding_count;
     const rs_syntax_declaration *calls[RS_WALK_DEPTH];
     int depth;
+    const rs_syntax_declaration *bounds[RS_WALK_BOUNDS]; /* which the numbers of all threads are
+                                                            compared with */
+    int bound_count;
     int loop;       /* the innermost one, or -1 */
     int conditions; /* around, that leave some threads out */
     double share;   /* of the threads that come here */
@@ -118,6 +127,9 @@ typedef struct {
 } rs_fact_shares;
 
 rs_fact_shares rs_fact_split(rs_fact_walk *walk, const rs_syntax_node *condition);
+
+/* Whether an expression is a variable that the numbers of all threads were compared with. */
+bool rs_fact_is_bound(const rs_fact_walk *walk, const rs_syntax_node *node);
 
 /* What a value is behind a condition that parts the threads so: the way of most of them where only
  * few take the other one. */

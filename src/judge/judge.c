@@ -358,10 +358,21 @@ static void describe(const judging *j, const int chosen[], int k, rs_judgement *
                                            : reason_to_change(a, &found->layout);
 }
 
+/* What is for each thread of the kernel becomes a number. */
+static void count_threads(rs_judge_kernel *kernel)
+{
+    const double threads = kernel->threads > 0 ? kernel->threads : RS_JUDGE_SOME_THREADS;
+    kernel->instructions += kernel->instructions_for_each * threads;
+    for (int k = 0; k < kernel->argument_count; k++)
+        if (kernel->arguments[k].for_each)
+            kernel->arguments[k].visits = fmax(1, kernel->arguments[k].visits * threads);
+}
+
 /* The judge's own view of a kernel. */
 static void join_uses(judging *j)
 {
     rs_judge_kernel *kernel = j->kernel;
+    count_threads(kernel);
     for (int k = 0; k < kernel->argument_count; k += count_uses(kernel, k))
         if (count_uses(kernel, k) > 1)
             join_fields(&kernel->arguments[k], count_uses(kernel, k));
@@ -444,7 +455,7 @@ restride_status rs_judge_compare(const rs_judge_kernel *kernel, const rs_judge_d
     const rs_judge_time now = time_of(j, aos);
     *gain = now.ns / fmax(time_of(j, given).ns, time_of(j, without).ns);
     for (int k = 0; k < kernel->argument_count; k++) {
-        const double traffic = j->traffic[k][0].sectors * fmax(1, kernel->arguments[k].visits);
+        const double traffic = j->traffic[k][0].sectors * fmax(1, j->kernel->arguments[k].visits);
         if (given[k] == 0 || traffic <= heaviest)
             continue;
         heaviest = traffic;

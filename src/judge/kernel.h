@@ -8,7 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RS_JUDGE_MOST_FIELDS = 256, RS_JUDGE_MOST_ARGUMENTS = 16 };
+enum {
+    RS_JUDGE_MOST_FIELDS = 256,
+    RS_JUDGE_MOST_ARGUMENTS = 16,
+    RS_JUDGE_SOME_THREADS = 1 << 22 /* of a kernel of which that is not known */
+};
 
 /* What the lanes of a warp do with the elements in one execution of an access. */
 typedef enum {
@@ -38,6 +42,7 @@ typedef struct {
     rs_judge_lanes lanes;
     int group;     /* GROUP: a; WALK: elements of a lane where that is constant; else 1 */
     double visits; /* of a lane to an element, or a group of elements; 0: not known */
+    bool for_each; /* so many for each thread of the kernel, as of loops over all elements */
     double again;  /* how often each of them is repeated at once: found in the L1; 0: not */
     bool reads, writes, atomic;
     int field_count;
@@ -49,11 +54,12 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    double threads;      /* 0: not known, taken as many */
-    double group;        /* of them in a work-group; 0: not known */
-    double resident;     /* warps of a processor at a time, by registers; 0: not known */
-    double local_bytes;  /* of local memory that a work-group takes */
-    double instructions; /* of a thread, beside its accesses to arguments; 0: not known */
+    double threads;               /* 0: not known, taken as many */
+    double group;                 /* of them in a work-group; 0: not known */
+    double resident;              /* warps of a processor at a time, by registers; 0: not known */
+    double local_bytes;           /* of local memory that a work-group takes */
+    double instructions;          /* of a thread, beside its accesses to arguments; 0: not known */
+    double instructions_for_each; /* more of them, for each thread of the kernel */
     int argument_count;
     rs_judge_argument arguments[RS_JUDGE_MOST_ARGUMENTS];
 } rs_judge_kernel;

@@ -19,7 +19,6 @@ static const double drift = 0.03; /* by how much each further warp's loads come 
 static const double aos_address = 4, field_address = 0.85, tile_address = 9, group_address = 17;
 
 enum {
-    SOME_THREADS = 1 << 22,
     SOME_GROUP = 256,
     RESERVED_BYTES = 1 << 10, /* of local memory, for each work-group */
     LEAST_L1 = 28 << 10,      /* local memory cannot take these */
@@ -43,7 +42,7 @@ typedef struct {
 
 static double threads_of(const rs_judge_kernel *kernel)
 {
-    return kernel->threads > 0 ? kernel->threads : SOME_THREADS;
+    return kernel->threads > 0 ? kernel->threads : RS_JUDGE_SOME_THREADS;
 }
 
 static double visits_of(const rs_judge_argument *a)

@@ -39,6 +39,16 @@ __global__ void square(M *m, C *o) { const int i = threadIdx.x; for (int k = 0; 
 """
 
 
+# All threads go through all elements: what that gains depends on how many they are.
+BODIES = """
+struct Body { float at[3], v[3], force[3], mass; };
+__global__ void pull(Body *p, int n)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; Body a = p[i];
+  for (int j = 0; j < n; j++) { Body b = p[j]; for (int k = 0; k < 3; k++) a.force[k] += (b.at[k] - a.at[k]) * b.mass; }
+  p[i] = a; }
+"""
+
+
 # Kernels with a second form: how each reaches memory, or "" for one that does by its parameters alone.
 REACH = {
     "": ["int n) { p[i].x += n;", "float *o, const int *k) { o[i] = p[k[i]].x; atomicAdd(o, sqrtf(p[i].y));", "Box b) { p[i].x += b.values[i];",
@@ -216,6 +226,9 @@ def main(rewriter):
           [(leaf["offset"], leaf["size"], leaf.get("alignment")) for leaf in complex_record["leaves"]] == [(8 * k, 8, 4) for k in range(9)])
     kept = kernels["pairs"]["arguments"][1]
     check(wrong, "kept: %s" % kept, kept["status"] == "kept" and kept["line"] == 14 and kept["index"] == 2)
+    pull = ask(rewriter, BODIES)["forms"]["kernels"][0]
+    check(wrong, "few threads: %s" % pull, pull["gain"] < 1 and pull["few"]["gain"] > 1.2 and pull["few"]["threads"] == 32768 and
+          "waits less often" in pull["few"]["why"] and "few" not in scale)
     # Where one argument gains, those that would lose stay; where none gains, all are there for --policy asta.
     mixed, gather = kernels["mixed"], kernels["gather"]
     check(wrong, "mixed: %s" % mixed, [a["status"] for a in mixed["arguments"]] == ["transformed", "kept"] and "picked by data" in mixed["arguments"][1]["reason"])

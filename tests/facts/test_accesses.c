@@ -261,25 +261,37 @@ static const struct {
     rs_judge_lanes lanes;
     int group, bytes;
     double visits;
+    bool for_each; /* visits: for each thread of the kernel */
 } judged[] = {
-    {"p[i].x = p[i].y;", RS_LANES_ONE, 1, 8, 1},
-    {"for (int k = 0; k < 4; k++) p[4 * i + k].v[k] = 1;", RS_LANES_GROUP, 4, 16, 1},
-    {"P *q = p + 2 * i; q[0].x = q[1].y;", RS_LANES_GROUP, 2, 8, 0.5},
-    {"p[i / 32].v[i % 32 / 8] = 1;", RS_LANES_WITHIN, 1, 16, 1},
-    {"for (int j = 0; j < 7; j++) out[i] += p[j].id;", RS_LANES_SAME, 1, 4, 7},
-    {"int j = p[i].id; p[j].v[0] += p[j].v[1] + p[j].x;", RS_LANES_GATHER, 1, 16, 1},
-    {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 64},
-    {"p[i] = p[i + n];", RS_LANES_ONE, 1, 32, 1},
-    {"p[i].x = ((P2 *)p)[i].x;", RS_LANES_UNKNOWN, 1, 4, 1},
-    {"((float *)p)[8 * i + 2] = ((float *)p)[8 * i + 1];", RS_LANES_ONE, 1, 8, 1},
-    {"((float *)p)[i] = 1;", RS_LANES_WITHIN, 1, 32, 1},
-    {"p[i / 4].x = 1;", RS_LANES_WITHIN, 1, 4, 1},
-    {"p[i / 36].x = 1;", RS_LANES_SAME, 1, 4, 1},
-    {"p[(i & 15) * 2 + (i >> 4 & 1)].x = 1;", RS_LANES_ONE, 1, 4, 1},
-    {"p[i * n].x = 1;", RS_LANES_UNKNOWN, 1, 4, 1},
-    {"if (threadIdx.x == 0) p[i].x = 1; p[i + 1].v[0] = 2;", RS_LANES_ONE, 1, 8, 1},
-    {"for (int j = 0; j < 9; j++) p[i].x += p[j].v[0];", RS_LANES_SAME, 1, 8, 9},
-    {"for (int j = 0; j < n; j++) p[i].x += out[j];", RS_LANES_ONE, 1, 4, 1},
+    {"p[i].x = p[i].y;", RS_LANES_ONE, 1, 8, 1, false},
+    {"for (int k = 0; k < 4; k++) p[4 * i + k].v[k] = 1;", RS_LANES_GROUP, 4, 16, 1, false},
+    {"P *q = p + 2 * i; q[0].x = q[1].y;", RS_LANES_GROUP, 2, 8, 0.5, false},
+    {"p[i / 32].v[i % 32 / 8] = 1;", RS_LANES_WITHIN, 1, 16, 1, false},
+    {"for (int j = 0; j < 7; j++) out[i] += p[j].id;", RS_LANES_SAME, 1, 4, 7, false},
+    {"int j = p[i].id; p[j].v[0] += p[j].v[1] + p[j].x;", RS_LANES_GATHER, 1, 16, 1, false},
+    {"for (int j = i * n; j < i * n + n; j++) p[j].z = 1;", RS_LANES_WALK, 1, 4, 64, false},
+    {"p[i] = p[i + n];", RS_LANES_ONE, 1, 32, 1, false},
+    {"p[i].x = ((P2 *)p)[i].x;", RS_LANES_UNKNOWN, 1, 4, 1, false},
+    {"((float *)p)[8 * i + 2] = ((float *)p)[8 * i + 1];", RS_LANES_ONE, 1, 8, 1, false},
+    {"((float *)p)[i] = 1;", RS_LANES_WITHIN, 1, 32, 1, false},
+    {"p[i / 4].x = 1;", RS_LANES_WITHIN, 1, 4, 1, false},
+    {"p[i / 36].x = 1;", RS_LANES_SAME, 1, 4, 1, false},
+    {"p[(i & 15) * 2 + (i >> 4 & 1)].x = 1;", RS_LANES_ONE, 1, 4, 1, false},
+    {"p[i * n].x = 1;", RS_LANES_UNKNOWN, 1, 4, 1, false},
+    {"if (threadIdx.x == 0) p[i].x = 1; p[i + 1].v[0] = 2;", RS_LANES_ONE, 1, 8, 1, false},
+    {"for (int j = 0; j < 9; j++) p[i].x += p[j].v[0];", RS_LANES_SAME, 1, 8, 9, false},
+    {"for (int j = 0; j < n; j++) p[i].x += out[j];", RS_LANES_ONE, 1, 4, 1, false},
+    {"for (int j = 0; j < n; j++) out[i] += p[j].id;", RS_LANES_SAME, 1, 4, 64, false},
+    {"if (i < n) for (int j = 0; j < n; j++) out[i] += p[j].id;", RS_LANES_SAME, 1, 4, 1, true},
+    {"if (i >= n) return; for (int j = 0; j < n; j += 2) out[i] += p[j + 1].id;", RS_LANES_SAME, 1,
+     4, 0.5, true},
+    {"if (i >= n) return; for (int k = 0; k < 3; k++) for (int j = 0; j < n; j++) out[i] += "
+     "p[j + k].id;",
+     RS_LANES_SAME, 1, 4, 3, true},
+    {"if (threadIdx.x >= n) return; for (int j = 0; j < n; j++) out[i] += p[j].id;", RS_LANES_SAME,
+     1, 4, 64, false},
+    {"int m = n / 2; if (i < m) for (int j = 0; j < n; j++) out[i] += p[j].id;", RS_LANES_SAME, 1,
+     4, 64, false},
 };
 
 /* Of all uses of the first array. */
@@ -352,7 +364,8 @@ static void test_judged(void **state)
         int bytes = touched_bytes(&kernel);
         if (found->lanes != judged[i].lanes || found->group != judged[i].group ||
             bytes != judged[i].bytes || found->visits < judged[i].visits ||
-            found->visits > judged[i].visits || found->element != 32)
+            found->visits > judged[i].visits || found->for_each != judged[i].for_each ||
+            found->element != 32)
             fail_msg("%s: lanes %d, group %d, %d bytes, %f visits", judged[i].body, found->lanes,
                      found->group, bytes, found->visits);
         rs_fact_accesses_free(&facts);

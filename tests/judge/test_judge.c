@@ -202,6 +202,34 @@ static void programs_are_judged_as_measured(void **unused)
     }
 }
 
+/* Visits for each thread are those of so many; what all threads read one after the other gains from
+ * tiles in launches that leave most of the device idle, and loses in others. */
+static void visits_for_each_thread_are_those_of_all(void **unused)
+{
+    rs_judge_device device;
+    (void)unused;
+    assert_int_equal(rs_judge_read_device(&device, "h200"), RESTRIDE_OK);
+    for (int many = 1 << 10; many <= 1 << 22; many *= 2) {
+        const double threads = many;
+        rs_judge_kernel each = {.name = "k", .argument_count = 1, .threads = threads};
+        const rs_judge_layout tiles = {.tile = 32, .group = 1};
+        const char *reason;
+        double gain, same;
+        each.arguments[0] = array_of(RS_LANES_SAME, 10, 1);
+        each.arguments[0].field_count = 4;
+        rs_judge_kernel all = each;
+        each.arguments[0].for_each = true;
+        each.instructions_for_each = 20;
+        all.arguments[0].visits = threads;
+        all.instructions = 20 * threads;
+        assert_int_equal(rs_judge_compare(&each, &device, &tiles, &gain, &reason), RESTRIDE_OK);
+        assert_int_equal(rs_judge_compare(&all, &device, &tiles, &same, &reason), RESTRIDE_OK);
+        assert_true(gain == same);
+        assert_int_equal(gain > 1.1, many <= 1 << 15);
+        assert_true(many < 1 << 18 || gain < 1);
+    }
+}
+
 /* An argument in several uses: one layout for all, by the sum of what they touch. */
 static void uses_of_one_array_have_one_layout(void **unused)
 {
@@ -287,6 +315,7 @@ int main(void)
         cmocka_unit_test(tiles_need_the_fewest_sectors),
         cmocka_unit_test(little_is_left_alone),
         cmocka_unit_test(programs_are_judged_as_measured),
+        cmocka_unit_test(visits_for_each_thread_are_those_of_all),
         cmocka_unit_test(uses_of_one_array_have_one_layout),
         cmocka_unit_test(fields_of_all_uses_lie_apart),
         cmocka_unit_test(instructions_bound_a_kernel),

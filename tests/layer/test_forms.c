@@ -44,7 +44,8 @@ static const char whole[] =
     "\"size\": 4}]}},"
     "{\"index\": 2, \"name\": \"q\", \"type\": \"Q *\", \"status\": \"kept\", \"layout\": \"i f\","
     "\"reason\": \"the pointer is cast\", \"file\": \"x.cu\", \"line\": 17}],"
-    "\"gain\": 2.5, \"why\": \"spread over many lines\"}]}";
+    "\"gain\": 2.5, \"why\": \"spread over many lines\", \"few\": {\"threads\": 4096, \"gain\": "
+    "3.5, \"why\": \"it waits\"}}]}";
 
 static void reads_all_members(void **state)
 {
@@ -58,6 +59,8 @@ static void reads_all_members(void **state)
     assert_int_equal(kernel->parameters, 3);
     assert_true(kernel->gain == 2.5);
     assert_string_equal(kernel->why, "spread over many lines");
+    assert_true(kernel->few_threads == 4096 && kernel->few_gain == 3.5);
+    assert_string_equal(kernel->few_why, "it waits");
     assert_string_equal(kernel->second[RS_SECOND_RAGGED_LARGE], "_Z11local__astaI1DEvP1P");
     assert_int_equal(kernel->argument_count, 2);
     const rs_form_argument *p = &kernel->arguments[0], *q = &kernel->arguments[1];

@@ -182,6 +182,12 @@ static bool is_foretold(const rs_kernel *kernel, rs_device device) RS_LOCKED
     return kernel->foretold_gain > 0 && !device_is_cpu(kernel->layer, device);
 }
 
+/* Whether the rewriter says something else of a launch that leaves most of a GPU idle. */
+static bool is_few(const rs_kernel *kernel, double work_items) RS_LOCKED
+{
+    return work_items < kernel->few_items;
+}
+
 double rs_knowledge_predict(const rs_kernel *kernel, const rs_target *target, rs_device device)
 {
     return is_foretold(kernel, device) ? kernel->foretold_gain
@@ -298,7 +304,7 @@ static bool is_timed(const rs_known_kernel *known)
 }
 
 /* The whole kernel's ratio: its buffers' bytes count, each as many times faster as it is. */
-static void predict_kernel(const rs_kernel *kernel, rs_device device,
+static void predict_kernel(const rs_kernel *kernel, rs_device device, double work_items,
                            rs_policy_knowledge *knowledge) RS_LOCKED
 {
     double bytes = 0, faster = 0;
@@ -316,14 +322,17 @@ static void predict_kernel(const rs_kernel *kernel, rs_device device,
     knowledge->predicted_ratio = faster > 0 ? bytes / faster : 1;
     knowledge->is_unsure = irregular > regular;
     if (is_foretold(kernel, device))
-        knowledge->predicted_ratio = kernel->foretold_gain;
+        knowledge->predicted_ratio =
+            is_few(kernel, work_items) ? kernel->few_gain : kernel->foretold_gain;
 }
 
 /* Keeps the rewriter's reason, as kernels end before what is known of them does. */
-static void take_reason(const rs_kernel *kernel, rs_device device, rs_known_kernel *known) RS_LOCKED
+static void take_reason(const rs_kernel *kernel, rs_device device, double work_items,
+                        rs_known_kernel *known) RS_LOCKED
 {
     if (known->foretold_reason == NULL && is_foretold(kernel, device))
-        known->foretold_reason = strdup(kernel->foretold_reason);
+        known->foretold_reason =
+            strdup(is_few(kernel, work_items) ? kernel->few_reason : kernel->foretold_reason);
     known->knowledge.nothing_to_gain = known->foretold_reason;
 }
 
@@ -357,8 +366,8 @@ rs_known_kernel *rs_known_kernel_of(rs_kernel *kernel, rs_device device, double 
     kernel->known = find_kernel(kernel, device, work_items);
     if (kernel->known == NULL)
         return NULL;
-    predict_kernel(kernel, device, &kernel->known->knowledge);
-    take_reason(kernel, device, kernel->known);
+    predict_kernel(kernel, device, work_items, &kernel->known->knowledge);
+    take_reason(kernel, device, work_items, kernel->known);
     guess(kernel, kernel->known, work_items);
     return kernel->known;
 }

@@ -218,6 +218,8 @@ typedef struct {
     rs_target *targets;
     double foretold_gain; /* of the rewritten form on a GPU, by the rewriter; 0: not known */
     char *foretold_reason;
+    double few_items, few_gain; /* the same of launches of fewer work-items; 0: as of others */
+    char *few_reason;
     rs_kernel_facts *facts;
     rs_policy policy;
     bool is_being_prepared;        /* its targets are not known yet */

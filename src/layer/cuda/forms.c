@@ -28,6 +28,7 @@ static void free_kernel(rs_form_kernel *kernel)
     free(kernel->name);
     free(kernel->witness);
     free(kernel->why);
+    free(kernel->few_why);
     free(kernel->open);
 }
 
@@ -83,6 +84,11 @@ static restride_status parse_second(rs_form_kernel *kernel, const json_t *from)
 {
     restride_status status = take(&kernel->why, from, "why");
     kernel->gain = rs_json_number_of(from, "gain");
+    const json_t *few = json_object_get(from, "few");
+    if (status == RESTRIDE_OK && few != NULL)
+        status = take(&kernel->few_why, few, "why");
+    kernel->few_threads = rs_json_number_of(few, "threads");
+    kernel->few_gain = rs_json_number_of(few, "gain");
     for (size_t i = 0; i < RS_FORM_KINDS && status == RESTRIDE_OK; i++) {
         char *mangled = NULL;
         status = take(&mangled, json_object_get(from, "second"), kinds[i]);

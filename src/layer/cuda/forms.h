@@ -62,6 +62,8 @@ typedef struct {
     size_t argument_count;
     double gain; /* of all transformed arguments together; 0: not known */
     char *why;
+    double few_threads, few_gain; /* the same of launches of fewer threads; 0: as of others */
+    char *few_why;
     bool is_closed;    /* it reaches memory by its parameters alone */
     char *open;        /* why not; may be NULL */
     bool is_ambiguous; /* never found */

@@ -157,6 +157,9 @@ static bool add_targets(rs_cuda_kernel_record *kernel, const rs_form_kernel *for
     if (form->gain > 0) {
         core->foretold_gain = form->gain;
         core->foretold_reason = strdup(form->why != NULL ? form->why : "");
+        core->few_items = form->few_gain > 0 ? form->few_threads : 0;
+        core->few_gain = form->few_gain;
+        core->few_reason = strdup(form->few_why != NULL ? form->few_why : "");
     }
     return true;
 }
@@ -233,7 +236,7 @@ static bool may_be_wanted(const rs_kernel *kernel)
     if (kernel->target_count == 0 || kernel->policy == RS_POLICY_OFF)
         return false;
     return kernel->policy != RS_POLICY_AUTO || kernel->foretold_gain <= 0 ||
-           kernel->foretold_gain > 1;
+           kernel->foretold_gain > 1 || kernel->few_gain > 1;
 }
 
 /* Whether a module was made with the source that a description tells of. To look for a function
@@ -306,6 +309,7 @@ static void free_kernel(rs_cuda_kernel_record *kernel)
 {
     drop_targets(&kernel->core);
     free(kernel->core.foretold_reason);
+    free(kernel->core.few_reason);
     for (int kind = 0; kind < RS_FORM_KINDS; kind++)
         free(kernel->names[kind]);
     free(kernel->symbol);

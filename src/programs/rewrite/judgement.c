@@ -39,8 +39,9 @@ bool rs_question_ask(rs_judge_question *asked, rs_fact_accesses *facts,
 }
 
 restride_status rs_judge_companion(rs_syntax *tree, const rs_syntax_declaration *kernel,
-                                   uint64_t changed, const rs_companion_layout *layout,
-                                   double *gain, const char **why)
+                                   uint64_t changed, double threads,
+                                   const rs_companion_layout *layout, double *gain,
+                                   const char **why)
 {
     rs_judge_change changes[64];
     rs_fact_accesses facts;
@@ -57,7 +58,9 @@ restride_status rs_judge_companion(rs_syntax *tree, const rs_syntax_declaration 
     restride_status status =
         asked == NULL ? rs_fail_memory("a judgement") : rs_fact_accesses_read(&facts, tree, kernel);
     if (status == RESTRIDE_OK) {
-        if (rs_question_ask(asked, &facts, changes, count))
+        const bool is_known = rs_question_ask(asked, &facts, changes, count);
+        asked->kernel.threads = threads;
+        if (is_known)
             status = rs_question_answer(asked, gain, why);
         rs_fact_accesses_free(&facts);
     }

@@ -30,7 +30,8 @@ bool rs_question_ask(rs_judge_question *asked, rs_fact_accesses *facts,
 
 /* The judge of companions. */
 restride_status rs_judge_companion(rs_syntax *tree, const rs_syntax_declaration *kernel,
-                                   uint64_t changed, const rs_companion_layout *layout,
-                                   double *gain, const char **why);
+                                   uint64_t changed, double threads,
+                                   const rs_companion_layout *layout, double *gain,
+                                   const char **why);
 
 #endif

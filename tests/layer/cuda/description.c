@@ -15,8 +15,10 @@
 #define OF_PARTICLE(index, name, extent) ARGUMENT(index, name, "particle *", extent, PARTICLE)
 
 #define MOVE KERNEL("move", 3, "true", "3.0", OF_PARTICLE(0, "a", 3))
+/* Of small launches alone something is expected. */
+#define FEW "1.0,\"few\":{\"threads\":64.0,\"gain\":3.0,\"why\":\"by hand, of few\"}"
 #define MIX                                                                                        \
-    KERNEL("mix", 4, "true", "3.0",                                                                \
+    KERNEL("mix", 4, "true", FEW,                                                                  \
            OF_PARTICLE(0, "a", 4) "," OF_PARTICLE(1, "b", 5) "," ARGUMENT(2, "c", "mixed *", 6,    \
                                                                           MIXED))
 #define FOLD KERNEL("fold", 3, "true", "3.0", OF_PARTICLE(0, "a", 3))

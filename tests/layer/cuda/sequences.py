@@ -101,6 +101,7 @@ def check_decisions():
     """Policy auto, with and without times for a report, and once more with what a run has learned. Each kind of decision
     happens, but for those of BY_CHANCE."""
     decided = dict.fromkeys(DECISIONS, 0)
+    expected = set()  # of mix: by the size of its launches
     with tempfile.TemporaryDirectory() as work:
         wisdom = dict(RESTRIDE_WISDOM=f"{work}/wisdom.json")
         runs = [
@@ -119,8 +120,12 @@ def check_decisions():
                 break
             report = check(seed, number, flags, "auto", times=times, **more)
             for kernel in report["kernels"]:
+                if kernel["name"] == "mix" and kernel.get("policy"):
+                    expected.add(kernel["policy"]["predicted_ratio"])
                 for reason, times_decided in kernel.get("decisions", {}).items():
                     decided[reason] = decided.get(reason, 0) + times_decided
+    if expected != {1, 3}:
+        complain(f"mix is expected to be {expected} times as fast")
     for reason, number in sorted(decided.items(), key=lambda one: -one[1]):
         print(f"{number:9} {reason}")
         if (number == 0 and reason not in BY_CHANCE) or reason not in DECISIONS:
