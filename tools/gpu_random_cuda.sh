@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# usage: tools/gpu_random_cuda.sh [--build FOLDER] [--count N] [--seconds S] [--jobs N] [--again] [--compile]
+# usage: tools/gpu_random_cuda.sh [--build FOLDER] [--count N] [--seconds S] [--jobs N] [--again] [--compile] [--part N]...
 # N random programs of calls of the CUDA driver (default 20000) on a GPU, plainly and under `restride run`, with policies asta and
 # auto, one thread and 16, both kinds of default streams: all bytes that they read back are the same. What has passed is noted in
 # FOLDER (default: build), so that the same command goes on after S seconds (default 540) or a failure; --again forgets it. N jobs
-# (default 4) run at a time. With --compile nothing is run. 0 when nothing differed so far, 77 where there is no nvcc.
+# (default 4) run at a time. With --compile nothing is run. A part that differed runs plainly once more, which says whether it
+# is the program itself that gives other bytes from run to run; --part N shows where: which call is the first whose sum differs.
+# 0 when nothing differed so far, 77 where there is no nvcc.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-build=build count=20000 seconds=540 jobs=4 again=false compile=false
+build=build count=20000 seconds=540 jobs=4 again=false compile=false wanted=()
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=${2:?} && shift ;;
@@ -16,8 +18,9 @@ while [ $# -gt 0 ]; do
     --jobs) jobs=${2:?} && shift ;;
     --again) again=true ;;
     --compile) compile=true ;;
+    --part) wanted+=("${2:?}") && shift ;;
     *)
-        sed -n '2,7s/^# //p' "$0" >&2
+        sed -n '2,9s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
@@ -47,7 +50,9 @@ try() {
     fi
     timeout 300 "$restride" run "${only[@]}" --quiet --policy "$2" --report "$mine.json" -- "${arguments[@]}" >"$mine.run" 2>&1
     if ! cmp -s "$mine.plain" "$mine.run"; then
-        echo "part $1 DIFFERS: seed $((1 + $1 * 1000)), $4 programs, flags \"$3\", policy $2: $(tail -n 1 "$mine.run")"
+        timeout 120 "${arguments[@]}" >"$mine.again" 2>&1
+        cmp -s "$mine.plain" "$mine.again" && who="plainly twice the same" || who="plainly it differs FROM ITSELF"
+        echo "part $1 DIFFERS: seed $((1 + $1 * 1000)), $4 programs, flags \"$3\", policy $2, $who: $(tail -n 1 "$mine.run")"
         return 1
     fi
     echo "$1" >>"$passed"
@@ -59,8 +64,30 @@ print(sys.argv[2], sys.argv[3], sum(k["launches"] for k in kernels), sum(k["tran
 END
 }
 
+# look NUMBER POLICY FLAGS EACH: the same part three times plainly, under policy off and twice under its own, with each call said.
+look() {
+    local mine=$work/part$1 run
+    local arguments=("$work/program" "$work/kernels.cubin" $((1 + $1 * 1000)) "$4" "$3s")
+    for run in plain plain plain off "$2" "$2"; do
+        if [ "$run" = plain ]; then
+            timeout 120 "${arguments[@]}" >"$mine.now" 2>&1
+        else
+            timeout 120 "$restride" run "${only[@]}" --quiet --policy "$run" -- "${arguments[@]}" >"$mine.now" 2>&1
+        fi
+        [ -e "$mine.first" ] || cp "$mine.now" "$mine.first"
+        echo "part $1, flags \"$3\", $run: $(cmp -s "$mine.first" "$mine.now" && echo same || echo OTHER)"
+        diff <(nl -ba "$mine.first") <(nl -ba "$mine.now") | head -n 12
+    done
+}
+
 part=100 failed=0 began=$SECONDS programs=0 running=0
 kinds=("asta :$part" "auto :$part" "asta p:$part" "auto kp:$part" "asta tp:3" "auto tp:3" "asta k:$part" "auto p:$part")
+for number in "${wanted[@]}"; do
+    kind=${kinds[number % ${#kinds[@]}]}
+    flags=${kind#* }
+    look "$number" "${kind%% *}" "${flags%:*}" "${kind##*:}"
+done
+[ ${#wanted[@]} = 0 ] || exit 0
 for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
     kind=${kinds[number % ${#kinds[@]}]}
     flags=${kind#* } each=${kind##*:}

@@ -34,6 +34,8 @@ void add(const void *bytes, size_t count)
     const unsigned char *b = bytes;
     for (size_t i = 0; i < count; i++)
         sum = (sum ^ b[i]) * 1099511628211u;
+    if (says)
+        fprintf(stderr, "sum %016llx\n", (unsigned long long)sum);
 }
 
 size_t bytes_of(const array *a)

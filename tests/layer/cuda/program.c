@@ -5,10 +5,11 @@
  * by waiting, or by the rules of the default stream, wherever one of them writes; nowhere else. So
  * the sum depends on SEED alone.
  *
- * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call, "p" takes per-thread
- * streams, "k" has its kernels of a library, "u" calls a function that is not known, "r" gives one
- * of two holds of the context back first, "j" links at run time, "i" launches on pieces of an
- * allocation, "b" on a new array, "c" uses second contexts, "f" forks, "m" on each kind of memory.
+ * FLAGS: "t" has 16 threads, each with COUNT programs, "s" says each call and sum, "p" takes
+ * per-thread streams, "k" has its kernels of a library, "u" calls a function that is not known, "r"
+ * gives one of two holds of the context back first, "j" links at run time, "i" launches on pieces
+ * of an allocation, "b" on a new array, "c" uses second contexts, "f" forks, "m" on each kind of
+ * memory.
  */
 #include "arrays.h"
 #include "memories.h"
