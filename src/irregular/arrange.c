@@ -141,21 +141,10 @@ static restride_status count_transactions(making *m, rs_device_memory slot, bool
 {
     const rs_reads *reads = &m->plan->reads;
     size_t groups = rs_size_divide_up(reads->threads, span(reads));
-    uint64_t threads = reads->threads;
-    uint32_t warp = (uint32_t)reads->warp;
-    uint32_t threads_a_group = (uint32_t)span(reads);
-    uint64_t object_bytes = reads->object_bytes;
-    uint64_t segment_bytes = reads->segment_bytes;
-    uint32_t minimum = least;
-    const rs_device_argument arguments[] = {RS_ARGUMENT(slot),
-                                            RS_ARGUMENT(threads),
-                                            RS_ARGUMENT(warp),
-                                            RS_ARGUMENT(threads_a_group),
-                                            RS_ARGUMENT(object_bytes),
-                                            RS_ARGUMENT(segment_bytes),
-                                            RS_ARGUMENT(minimum),
-                                            RS_ARGUMENT(m->sums),
-                                            RS_LOCAL_MEMORY(SPAN * REACH_BYTES)};
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(slot),    RS_ULONG(reads->threads),      RS_UINT(reads->warp),
+        RS_UINT(span(reads)), RS_ULONG(reads->object_bytes), RS_ULONG(reads->segment_bytes),
+        RS_UINT(least),       RS_ARGUMENT(m->sums),          RS_LOCAL_MEMORY(SPAN * REACH_BYTES)};
     uint64_t *sums = malloc(groups * sizeof *sums);
     if (sums == NULL)
         return rs_fail_memory("counting transactions");

@@ -120,29 +120,23 @@ static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *seq
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    uint32_t blocks = (uint32_t)blocks_a_group(stage);
-    uint32_t rows = (uint32_t)task->rows;
-    uint32_t cols = (uint32_t)task->cols;
-    uint32_t pitch = (uint32_t)choose_pitch(blocks * task->rows, words_of(stage, task->cols),
-                                            stage->word, rs_device_engine_of(stage)->local_bytes);
-    uint32_t words = element_words(stage);
-    uint64_t matrix_words = task->pitch / stage->word;
-    uint64_t count = task->count;
-    size_t groups = rs_size_divide_up(task->count, blocks);
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),       RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words), RS_ARGUMENT(count),
-            RS_ARGUMENT(blocks),       RS_ARGUMENT(rows),
-            RS_ARGUMENT(cols),         RS_ARGUMENT(pitch),
-            RS_ARGUMENT(words),        RS_LOCAL_MEMORY((size_t)blocks * rows * pitch * stage->word),
-        };
-        size_t left = task->outer - o;
-        rs_device_launch(
-            sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0], groups,
-            left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES, stage->items);
-    }
+    const size_t blocks = blocks_a_group(stage);
+    const size_t pitch = choose_pitch(blocks * task->rows, words_of(stage, task->cols), stage->word,
+                                      rs_device_engine_of(stage)->local_bytes);
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_ULONG(task->count),
+        RS_UINT(blocks),
+        RS_UINT(task->rows),
+        RS_UINT(task->cols),
+        RS_UINT(pitch),
+        RS_UINT(element_words(stage)),
+        RS_LOCAL_MEMORY(blocks * task->rows * pitch * stage->word),
+    };
+    rs_device_launch_kernel(stage, sequence, 0, arguments, sizeof arguments / sizeof arguments[0],
+                            rs_size_divide_up(task->count, blocks));
 }
 
 const rs_device_method rs_device_panels = {"010!", "BS: blocks through local memory",
@@ -177,30 +171,24 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    uint32_t edge = (uint32_t)task->tile;
-    uint32_t across = (uint32_t)tiles_a_group(stage);
-    size_t strip_words = words_of(stage, across * task->tile);
-    uint32_t pitch = (uint32_t)choose_pitch(task->tile, strip_words, stage->word,
-                                            rs_device_engine_of(stage)->local_bytes);
-    uint32_t words = element_words(stage);
-    uint64_t matrix_words = task->pitch / stage->word;
-    uint64_t row_words = words_of(stage, task->cols);
-    uint64_t groups_a_row = rs_size_divide_up(task->cols / task->tile, across);
-    size_t groups = task->rows / task->tile * groups_a_row;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),       RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words), RS_ARGUMENT(row_words),
-            RS_ARGUMENT(groups_a_row), RS_ARGUMENT(edge),
-            RS_ARGUMENT(across),       RS_ARGUMENT(pitch),
-            RS_ARGUMENT(words),        RS_LOCAL_MEMORY(edge * (size_t)pitch * stage->word),
-        };
-        size_t left = task->outer - o;
-        rs_device_launch(
-            sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0], groups,
-            left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES, stage->items);
-    }
+    const size_t across = tiles_a_group(stage);
+    const size_t pitch = choose_pitch(task->tile, words_of(stage, across * task->tile), stage->word,
+                                      rs_device_engine_of(stage)->local_bytes);
+    const size_t groups_a_row = rs_size_divide_up(task->cols / task->tile, across);
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_ULONG(words_of(stage, task->cols)),
+        RS_ULONG(groups_a_row),
+        RS_UINT(task->tile),
+        RS_UINT(across),
+        RS_UINT(pitch),
+        RS_UINT(element_words(stage)),
+        RS_LOCAL_MEMORY(task->tile * pitch * stage->word),
+    };
+    rs_device_launch_kernel(stage, sequence, 0, arguments, sizeof arguments / sizeof arguments[0],
+                            task->rows / task->tile * groups_a_row);
 }
 
 const rs_device_method rs_device_tiles = {"0100!0010!", "tiles transposed in their places",
@@ -246,21 +234,16 @@ static void enqueue_square(const rs_device_stage *stage, rs_device_sequence *seq
     const rs_transpose_task *task = &stage->task;
     size_t along = rs_size_divide_up(task->rows, task->tile);
     along += along % 2;
-    uint64_t side = task->rows;
-    uint64_t width = along + 1;
-    uint64_t matrix_words = task->pitch / stage->word;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words),
-            RS_ARGUMENT(side),   RS_ARGUMENT(width), RS_LOCAL_MEMORY(pair_bytes(stage, task->tile)),
-        };
-        size_t left = task->outer - o;
-        rs_device_launch(sequence, stage->kernels[0], arguments,
-                         sizeof arguments / sizeof arguments[0], width * (along / 2),
-                         left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES,
-                         stage->items);
-    }
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_ULONG(task->rows),
+        RS_ULONG(along + 1),
+        RS_LOCAL_MEMORY(pair_bytes(stage, task->tile)),
+    };
+    rs_device_launch_kernel(stage, sequence, 0, arguments, sizeof arguments / sizeof arguments[0],
+                            (along + 1) * (along / 2));
 }
 
 const rs_device_method rs_device_square = {"square", "mirror tiles change places", prepare_square,

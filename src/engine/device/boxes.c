@@ -78,47 +78,39 @@ static restride_status prepare_boxes(rs_device_stage *stage, size_t scratch_limi
     return status == RESTRIDE_OK ? keep_digits(stage, b) : status;
 }
 
-static void enqueue_arrays(const rs_device_stage *stage, rs_device_sequence *sequence,
-                           rs_device_memory buffer, size_t begin, size_t arrays)
-{
-    const box_plan *b = stage->plan;
-    uint64_t first = (stage->task.offset + begin * stage->task.pitch) / stage->word;
-    uint64_t matrix_words = stage->task.pitch / stage->word;
-    uint32_t counts = 0;
-    for (int list = RS_BOX_LISTS; list-- > 0;)
-        counts = counts << 8 | (uint32_t)b->cut.lists[list].count;
-    uint32_t numbers[] = {counts,
-                          (uint32_t)b->cut.boxes,
-                          (uint32_t)b->cut.rows,
-                          (uint32_t)b->cut.run,
-                          (uint32_t)b->cut.width,
-                          (uint32_t)b->cut.across,
-                          (uint32_t)b->cut.down,
-                          (uint32_t)b->cut.step,
-                          (uint32_t)b->cut.low,
-                          (uint32_t)b->cut.along,
-                          (uint32_t)(b->cut.aligned ? 0 : b->cut.vector - 1),
-                          (uint32_t)b->cut.room,
-                          (uint32_t)b->cut.unit_words};
-    enum { NUMBERS = sizeof numbers / sizeof numbers[0], BEFORE = 4 };
-    rs_device_argument list[BEFORE + NUMBERS + 1] = {
-        RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words), RS_ARGUMENT(b->table)};
-    for (size_t i = 0; i < NUMBERS; i++)
-        list[BEFORE + i] = RS_ARGUMENT(numbers[i]);
-    list[BEFORE + NUMBERS] = RS_LOCAL_MEMORY(b->cut.local_bytes);
-    size_t most = rs_size_larger(rs_device_engine_of(stage)->units * UNIT_GROUPS / arrays, 1);
-    size_t share = rs_size_divide_up(b->cut.boxes, most);
-    rs_device_launch(sequence, stage->kernels[0], list, BEFORE + NUMBERS + 1,
-                     rs_size_divide_up(b->cut.boxes, share), arrays, stage->items);
-}
-
 static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
                     rs_device_memory buffer, rs_device_memory scratch)
 {
     (void)scratch;
-    for (size_t begin = 0; begin < stage->task.outer; begin += RS_DEVICE_MOST_MATRICES)
-        enqueue_arrays(stage, sequence, buffer, begin,
-                       rs_size_smaller(stage->task.outer - begin, RS_DEVICE_MOST_MATRICES));
+    const box_plan *b = stage->plan;
+    uint32_t counts = 0;
+    for (int list = RS_BOX_LISTS; list-- > 0;)
+        counts = counts << 8 | (uint32_t)b->cut.lists[list].count;
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(stage->task.offset / stage->word),
+        RS_ULONG(stage->task.pitch / stage->word),
+        RS_ARGUMENT(b->table),
+        RS_ARGUMENT(counts),
+        RS_UINT(b->cut.boxes),
+        RS_UINT(b->cut.rows),
+        RS_UINT(b->cut.run),
+        RS_UINT(b->cut.width),
+        RS_UINT(b->cut.across),
+        RS_UINT(b->cut.down),
+        RS_UINT(b->cut.step),
+        RS_UINT(b->cut.low),
+        RS_UINT(b->cut.along),
+        RS_UINT(b->cut.aligned ? 0 : b->cut.vector - 1),
+        RS_UINT(b->cut.room),
+        RS_UINT(b->cut.unit_words),
+        RS_LOCAL_MEMORY(b->cut.local_bytes),
+    };
+    size_t most =
+        rs_size_larger(rs_device_engine_of(stage)->units * UNIT_GROUPS / stage->task.outer, 1);
+    size_t share = rs_size_divide_up(b->cut.boxes, most);
+    rs_device_launch_kernel(stage, sequence, 0, arguments, sizeof arguments / sizeof arguments[0],
+                            rs_size_divide_up(b->cut.boxes, share));
 }
 
 static void forget(rs_device_stage *stage)

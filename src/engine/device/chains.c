@@ -431,14 +431,13 @@ static void add_place(rs_chains_arguments *to, const rs_chains_plan *plan)
         rs_chains_add(to, RS_ARGUMENT(plan->row_words));
 }
 
-/* One step for some matrices; the arguments before the shape's are the step's own. */
+/* One step; the arguments before the shape's are the step's own. */
 static void launch_step(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
-                        rs_chains_arguments *list, size_t groups, size_t matrices)
+                        rs_chains_arguments *list, size_t groups)
 {
     add_place(list, stage->plan);
     rs_chains_add_shape(list, stage->plan);
-    rs_device_launch(sequence, stage->kernels[kernel], list->list, list->count, groups, matrices,
-                     stage->items);
+    rs_device_launch_kernel(stage, sequence, kernel, list->list, list->count, groups);
 }
 
 /* The arguments keep pointers to the plan's members and to *scratch. */
@@ -452,18 +451,17 @@ static void add_pieces(rs_chains_arguments *to, const rs_chains_plan *plan,
 }
 
 static void save_ends(const rs_device_stage *stage, rs_device_sequence *sequence,
-                      const rs_chains_arguments *matrix, rs_device_memory scratch, size_t matrices)
+                      const rs_chains_arguments *matrix, rs_device_memory scratch)
 {
     const rs_chains_plan *plan = stage->plan;
     rs_chains_arguments save = *matrix;
     add_pieces(&save, plan, &scratch);
-    launch_step(stage, sequence, SAVE_ENDS, &save, count_groups(stage, plan->pieces), matrices);
+    launch_step(stage, sequence, SAVE_ENDS, &save, count_groups(stage, plan->pieces));
 }
 
 /* Moves pieces and short cycles in one launch. */
 static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequence,
-                        const rs_chains_arguments *matrix, rs_device_memory scratch,
-                        size_t matrices)
+                        const rs_chains_arguments *matrix, rs_device_memory scratch)
 {
     const rs_chains_plan *plan = stage->plan;
     uint64_t leaders = plan->listed ? plan->leader_count : 0;
@@ -473,12 +471,12 @@ static void move_chains(const rs_device_stage *stage, rs_device_sequence *sequen
     add_pieces(&move, plan, &scratch);
     rs_chains_add(&move, RS_ARGUMENT(leaders));
     rs_chains_add(&move, RS_ARGUMENT(cycle_groups));
-    launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups, matrices);
+    launch_step(stage, sequence, MOVE_CHAINS, &move, (size_t)cycle_groups + piece_groups);
 }
 
 /* Each work-item tests one position. */
 static void move_unlisted(const rs_device_stage *stage, rs_device_sequence *sequence,
-                          const rs_chains_arguments *matrix, size_t matrices)
+                          const rs_chains_arguments *matrix)
 {
     const rs_chains_plan *plan = stage->plan;
     size_t groups = rs_size_divide_up((size_t)plan->leader_count, stage->items);
@@ -488,8 +486,7 @@ static void move_unlisted(const rs_device_stage *stage, rs_device_sequence *sequ
     add_place(&move, plan);
     rs_chains_add_shape(&move, plan);
     rs_chains_add(&move, RS_LOCAL_MEMORY((stage->items + 1) * rs_chains_position_bytes(plan)));
-    rs_device_launch(sequence, stage->kernels[MOVE_UNLISTED], move.list, move.count, groups,
-                     matrices, stage->items);
+    rs_device_launch_kernel(stage, sequence, MOVE_UNLISTED, move.list, move.count, groups);
 }
 
 /* ---- tiles ---- */
@@ -506,76 +503,61 @@ static void add_tile(const rs_device_stage *stage, rs_chains_arguments *to)
 
 /* One work-group for each piece or cycle of tiles. */
 static void launch_tiles(const rs_device_stage *stage, rs_device_sequence *sequence, int kernel,
-                         rs_chains_arguments *list, size_t tiles, size_t matrices)
+                         rs_chains_arguments *list, size_t tiles)
 {
     add_place(list, stage->plan);
     rs_chains_add_shape(list, stage->plan);
     add_tile(stage, list);
-    if (tiles != 0)
-        rs_device_launch(sequence, stage->kernels[kernel], list->list, list->count, tiles, matrices,
-                         stage->items);
+    rs_device_launch_kernel(stage, sequence, kernel, list->list, list->count, tiles);
 }
 
 /* Position p stays where p (cols - 1) is a multiple of total - 1. */
 static void launch_fixed(const rs_device_stage *stage, rs_device_sequence *sequence,
-                         rs_chains_arguments *list, size_t matrices)
+                         rs_chains_arguments *list)
 {
     const rs_chains_plan *plan = stage->plan;
     size_t last = (size_t)plan->shape[0] - 1;
     size_t fixed = rs_size_gcd(stage->task.cols - 1, last);
-    uint64_t step = fixed != 0 ? last / fixed : 0;
-    rs_chains_add(list, RS_ARGUMENT(step));
+    rs_chains_add(list, RS_ULONG(fixed != 0 ? last / fixed : 0));
     add_tile(stage, list);
-    rs_device_launch(sequence, stage->kernels[TURN_FIXED], list->list, list->count, fixed + 1,
-                     matrices, stage->items);
+    rs_device_launch_kernel(stage, sequence, TURN_FIXED, list->list, list->count, fixed + 1);
 }
 
 static void move_tiles(const rs_device_stage *stage, rs_device_sequence *sequence,
-                       const rs_chains_arguments *matrix, rs_device_memory scratch, size_t matrices)
+                       const rs_chains_arguments *matrix, rs_device_memory scratch)
 {
     const rs_chains_plan *plan = stage->plan;
     rs_chains_arguments pieces = *matrix;
     add_pieces(&pieces, plan, &scratch);
-    launch_tiles(stage, sequence, TURN_PIECES, &pieces, plan->pieces, matrices);
+    launch_tiles(stage, sequence, TURN_PIECES, &pieces, plan->pieces);
     rs_chains_arguments cycles = *matrix;
     rs_chains_add(&cycles, RS_ARGUMENT(plan->positions));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->piece_room));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->listed));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->leader_count));
     rs_chains_add(&cycles, RS_ARGUMENT(plan->short_length));
-    launch_tiles(stage, sequence, TURN_CYCLES, &cycles, (size_t)plan->leader_count, matrices);
+    launch_tiles(stage, sequence, TURN_CYCLES, &cycles, (size_t)plan->leader_count);
     rs_chains_arguments fixed = *matrix;
-    launch_fixed(stage, sequence, &fixed, matrices);
-}
-
-static void enqueue_matrices(const rs_device_stage *stage, rs_device_sequence *sequence,
-                             rs_device_memory buffer, rs_device_memory scratch, size_t outer,
-                             size_t matrices)
-{
-    const rs_chains_plan *plan = stage->plan;
-    uint64_t first = (stage->task.offset + outer * stage->task.pitch) / stage->word;
-    uint64_t matrix_words = stage->task.pitch / stage->word;
-    const rs_chains_arguments matrix = {
-        {RS_ARGUMENT(buffer), RS_ARGUMENT(first), RS_ARGUMENT(matrix_words)}, 3};
-    if (plan->pieces != 0)
-        save_ends(stage, sequence, &matrix, scratch, matrices);
-    if (plan->tile.rows != 0) {
-        move_tiles(stage, sequence, &matrix, scratch, matrices);
-        return;
-    }
-    move_chains(stage, sequence, &matrix, scratch, matrices);
-    if (plan->leader_count != 0 && !plan->listed)
-        move_unlisted(stage, sequence, &matrix, matrices);
+    launch_fixed(stage, sequence, &fixed);
 }
 
 static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
                     rs_device_memory buffer, rs_device_memory scratch)
 {
-    for (size_t o = 0; o < stage->task.outer; o += RS_DEVICE_MOST_MATRICES) {
-        size_t left = stage->task.outer - o;
-        enqueue_matrices(stage, sequence, buffer, scratch, o,
-                         left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES);
+    const rs_chains_plan *plan = stage->plan;
+    const rs_chains_arguments matrix = {{RS_ARGUMENT(buffer),
+                                         RS_ULONG(stage->task.offset / stage->word),
+                                         RS_ULONG(stage->task.pitch / stage->word)},
+                                        3};
+    if (plan->pieces != 0)
+        save_ends(stage, sequence, &matrix, scratch);
+    if (plan->tile.rows != 0) {
+        move_tiles(stage, sequence, &matrix, scratch);
+        return;
     }
+    move_chains(stage, sequence, &matrix, scratch);
+    if (plan->leader_count != 0 && !plan->listed)
+        move_unlisted(stage, sequence, &matrix);
 }
 
 static void destroy_plan(rs_device_stage *stage)

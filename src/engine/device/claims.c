@@ -86,27 +86,21 @@ static void enqueue_tiles(const rs_device_stage *stage, rs_device_sequence *sequ
                           rs_device_memory buffer, bool flags)
 {
     const rs_transpose_task *task = &stage->task;
-    uint32_t rows = (uint32_t)task->rows;
-    uint32_t cols = (uint32_t)task->cols;
-    uint32_t words = (uint32_t)flag_words(task);
-    uint32_t shift = flag_shift(task);
-    uint32_t padding = task->padded;
-    uint32_t remapped = task->remapped ? (uint32_t)remapped_words(task) : 0;
-    uint64_t matrix_words = task->pitch / stage->word;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),       RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words), RS_ARGUMENT(rows),
-            RS_ARGUMENT(cols),         RS_ARGUMENT(words),
-            RS_ARGUMENT(shift),        RS_ARGUMENT(padding),
-            RS_ARGUMENT(remapped),     RS_LOCAL_MEMORY(words * sizeof(uint32_t)),
-        };
-        size_t plain = 5; /* that both kernels have */
-        size_t count = flags ? sizeof arguments / sizeof arguments[0] : plain;
-        rs_device_launch(sequence, stage->kernels[0], arguments, count, task->count,
-                         rs_size_smaller(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
-    }
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_UINT(task->rows),
+        RS_UINT(task->cols),
+        RS_UINT(flag_words(task)),
+        RS_UINT(flag_shift(task)),
+        RS_UINT(task->padded),
+        RS_UINT(task->remapped ? remapped_words(task) : 0),
+        RS_LOCAL_MEMORY(flag_words(task) * sizeof(uint32_t)),
+    };
+    const size_t plain = 5; /* that both kernels have */
+    const size_t count = flags ? sizeof arguments / sizeof arguments[0] : plain;
+    rs_device_launch_kernel(stage, sequence, 0, arguments, count, task->count);
 }
 
 static void enqueue_claims_010(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -182,28 +176,25 @@ static void enqueue_claims_100(const rs_device_stage *stage, rs_device_sequence 
                                rs_device_memory buffer, rs_device_memory scratch)
 {
     const rs_transpose_task *task = &stage->task;
-    uint64_t rows = task->rows;
-    uint64_t cols = task->cols;
-    uint32_t words = (uint32_t)(task->unit / stage->word);
-    uint64_t matrix_words = task->pitch / stage->word;
-    uint64_t flags = element_flag_words(task);
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        size_t matrices = rs_size_smaller(task->outer - o, RS_DEVICE_MOST_MATRICES);
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        uint64_t all_flags = matrices * flags;
-        const rs_device_argument clear[] = {RS_ARGUMENT(scratch), RS_ARGUMENT(all_flags)};
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),  RS_ARGUMENT(first), RS_ARGUMENT(matrix_words),
-            RS_ARGUMENT(scratch), RS_ARGUMENT(flags), RS_ARGUMENT(rows),
-            RS_ARGUMENT(cols),    RS_ARGUMENT(words), RS_LOCAL_MEMORY(held_bytes(stage)),
-        };
-        rs_device_launch(sequence, stage->kernels[CLEAR], clear, 2,
-                         rs_size_smaller(rs_size_divide_up(all_flags, stage->items), MOST_GROUPS),
-                         1, stage->items);
-        rs_device_launch(sequence, stage->kernels[MOVE], arguments,
-                         sizeof arguments / sizeof arguments[0], element_groups(task), matrices,
-                         stage->items);
-    }
+    const uint64_t flags = element_flag_words(task);
+    const uint64_t all_flags = task->outer * flags;
+    const rs_device_argument clear[] = {RS_ARGUMENT(scratch), RS_ARGUMENT(all_flags)};
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_ARGUMENT(scratch),
+        RS_ARGUMENT(flags),
+        RS_ULONG(task->rows),
+        RS_ULONG(task->cols),
+        RS_UINT(task->unit / stage->word),
+        RS_LOCAL_MEMORY(held_bytes(stage)),
+    };
+    rs_device_launch(sequence, stage->kernels[CLEAR], clear, 2,
+                     rs_size_smaller(rs_size_divide_up(all_flags, stage->items), MOST_GROUPS), 1,
+                     stage->items);
+    rs_device_launch_kernel(stage, sequence, MOVE, arguments,
+                            sizeof arguments / sizeof arguments[0], element_groups(task));
 }
 
 static void enqueue_cycles_100(const rs_device_stage *stage, rs_device_sequence *sequence,
@@ -211,25 +202,17 @@ static void enqueue_cycles_100(const rs_device_stage *stage, rs_device_sequence 
 {
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
-    uint64_t rows = task->rows;
-    uint64_t cols = task->cols;
-    uint32_t words = (uint32_t)(task->unit / stage->word);
-    uint64_t matrix_words = task->pitch / stage->word;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),
-            RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words),
-            RS_ARGUMENT(rows),
-            RS_ARGUMENT(cols),
-            RS_ARGUMENT(words),
-            RS_LOCAL_MEMORY(held_bytes(stage)),
-        };
-        rs_device_launch(sequence, stage->kernels[MOVE], arguments,
-                         sizeof arguments / sizeof arguments[0], element_groups(task),
-                         rs_size_smaller(task->outer - o, RS_DEVICE_MOST_MATRICES), stage->items);
-    }
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_ULONG(task->rows),
+        RS_ULONG(task->cols),
+        RS_UINT(task->unit / stage->word),
+        RS_LOCAL_MEMORY(held_bytes(stage)),
+    };
+    rs_device_launch_kernel(stage, sequence, MOVE, arguments,
+                            sizeof arguments / sizeof arguments[0], element_groups(task));
 }
 
 const rs_device_method rs_device_claims_010 = {"010!", "PTTWAC: claimed flags in local memory",

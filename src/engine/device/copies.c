@@ -156,24 +156,28 @@ static void enqueue(const device_copy *copy, rs_device_sequence *sequence,
                     const rs_device_place *from, const rs_device_place *to)
 {
     const rs_copy_cut *cut = &copy->cut;
-    const uint64_t places[] = {from->offset / cut->word, to->offset / cut->word};
-    const uint64_t lasts[] = {cut->blocks[0], cut->extents[0], cut->blocks[1], cut->extents[1]};
-    const uint64_t begins[] = {cut->rows_begin, cut->classes_begin};
-    const uint32_t boxes[] = {(uint32_t)cut->axes, (uint32_t)cut->boxes};
-    const uint32_t numbers[] = {(uint32_t)cut->rows,        (uint32_t)cut->run,
-                                (uint32_t)cut->by,          (uint32_t)cut->pitch,
-                                (uint32_t)cut->banks.shift, (uint32_t)cut->classes};
     const rs_device_argument arguments[] = {
-        RS_ARGUMENT(from->memory), RS_ARGUMENT(to->memory),
-        RS_ARGUMENT(places[0]),    RS_ARGUMENT(places[1]),
-        RS_ARGUMENT(copy->table),  RS_ARGUMENT(boxes[0]),
-        RS_ARGUMENT(boxes[1]),     RS_ARGUMENT(lasts[0]),
-        RS_ARGUMENT(lasts[1]),     RS_ARGUMENT(lasts[2]),
-        RS_ARGUMENT(lasts[3]),     RS_ARGUMENT(numbers[0]),
-        RS_ARGUMENT(numbers[1]),   RS_ARGUMENT(numbers[2]),
-        RS_ARGUMENT(numbers[3]),   RS_ARGUMENT(numbers[4]),
-        RS_ARGUMENT(numbers[5]),   RS_ARGUMENT(begins[0]),
-        RS_ARGUMENT(begins[1]),    RS_LOCAL_MEMORY(cut->local_bytes)};
+        RS_ARGUMENT(from->memory),
+        RS_ARGUMENT(to->memory),
+        RS_ULONG(from->offset / cut->word),
+        RS_ULONG(to->offset / cut->word),
+        RS_ARGUMENT(copy->table),
+        RS_UINT(cut->axes),
+        RS_UINT(cut->boxes),
+        RS_ULONG(cut->blocks[0]),
+        RS_ULONG(cut->extents[0]),
+        RS_ULONG(cut->blocks[1]),
+        RS_ULONG(cut->extents[1]),
+        RS_UINT(cut->rows),
+        RS_UINT(cut->run),
+        RS_UINT(cut->by),
+        RS_UINT(cut->pitch),
+        RS_UINT(cut->banks.shift),
+        RS_UINT(cut->classes),
+        RS_ULONG(cut->rows_begin),
+        RS_ULONG(cut->classes_begin),
+        RS_LOCAL_MEMORY(cut->local_bytes),
+    };
     rs_device_launch(sequence, copy->kernel, arguments, sizeof arguments / sizeof arguments[0],
                      cut->boxes, 1, copy->items);
 }

@@ -147,7 +147,8 @@ restride_status rs_device_create_stage(rs_device_engine *engine, const rs_device
                                        const rs_transpose_task *task, size_t scratch_limit,
                                        rs_device_stage **created);
 
-/* With its repeats. */
+/* With its repeats. A method's `enqueue` has at most RS_DEVICE_MOST_MATRICES at once: task.outer.
+ */
 void rs_device_enqueue_stage(const rs_device_stage *stage, rs_device_sequence *sequence,
                              rs_device_memory buffer, rs_device_memory scratch);
 json_t *rs_device_describe_stage(const rs_device_stage *stage);
@@ -181,7 +182,11 @@ enum { RS_DEVICE_MOST_BLOCK_WORDS = 65535 };
 /* Matrices that one launch takes in its second dimension; the others follow in further launches. */
 enum { RS_DEVICE_MOST_MATRICES = 32768 };
 
+/* Arguments of a launch: a variable, a number of the kernel's type, local memory. A number lasts as
+ * long as the block that it stands in. */
 #define RS_ARGUMENT(variable) ((rs_device_argument){sizeof(variable), &(variable)})
+#define RS_UINT(value) ((rs_device_argument){sizeof(uint32_t), &(uint32_t){(uint32_t)(value)}})
+#define RS_ULONG(value) ((rs_device_argument){sizeof(uint64_t), &(uint64_t){(value)}})
 #define RS_LOCAL_MEMORY(bytes) ((rs_device_argument){(bytes), NULL})
 
 static inline rs_device_engine *rs_device_engine_of(const rs_device_stage *stage)
@@ -198,6 +203,16 @@ static inline void rs_device_launch(rs_device_sequence *sequence, rs_device_kern
         return;
     sequence->engine->device->launch(sequence, kernel, arguments, count, groups, groups_2, items);
     sequence->has_launched = sequence->has_launched || sequence->code == 0;
+}
+
+/* The stage's kernel of that number, with `groups` groups a matrix. */
+static inline void rs_device_launch_kernel(const rs_device_stage *stage,
+                                           rs_device_sequence *sequence, int kernel,
+                                           const rs_device_argument *arguments, size_t count,
+                                           size_t groups)
+{
+    rs_device_launch(sequence, stage->kernels[kernel], arguments, count, groups, stage->task.outer,
+                     stage->items);
 }
 
 static inline restride_status rs_device_finish(rs_device_sequence *sequence, const char *doing)

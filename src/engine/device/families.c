@@ -118,22 +118,19 @@ static void launch(const rs_chains_planning *p, rs_device_sequence *sequence,
                    uint64_t starts, uint64_t ends)
 {
     const rs_chains_plan *plan = p->plan;
-    uint32_t generators = (uint32_t)cycles->generator_count;
-    uint64_t all_items = group->items * plan->fields;
-    uint64_t size = plan->modulus;
-    uint64_t turn = plan->turn;
-    uint64_t jump = rs_number_power(plan->factor, plan->piece_length, plan->modulus);
-    modulus_numbers m = numbers_of(plan->modulus);
+    const uint64_t all_items = group->items * plan->fields;
+    const modulus_numbers m = numbers_of(plan->modulus);
     rs_chains_arguments list = {.count = 0};
     rs_chains_add(&list, RS_ARGUMENT(table));
-    rs_chains_add(&list, RS_ARGUMENT(generators));
+    rs_chains_add(&list, RS_UINT(cycles->generator_count));
     rs_chains_add(&list, RS_ARGUMENT(group->first));
     rs_chains_add(&list, RS_ARGUMENT(group->families));
     rs_chains_add(&list, RS_ARGUMENT(group->items));
     rs_chains_add(&list, RS_ARGUMENT(all_items));
-    rs_chains_add(&list, RS_ARGUMENT(size));
-    rs_chains_add(&list, RS_ARGUMENT(turn));
-    rs_chains_add(&list, RS_ARGUMENT(jump));
+    rs_chains_add(&list, RS_ULONG(plan->modulus));
+    rs_chains_add(&list, RS_ULONG(plan->turn));
+    rs_chains_add(&list,
+                  RS_ULONG(rs_number_power(plan->factor, plan->piece_length, plan->modulus)));
     rs_chains_add(&list, RS_ARGUMENT(plan->positions));
     rs_chains_add(&list, RS_ARGUMENT(starts));
     rs_chains_add(&list, RS_ARGUMENT(ends));

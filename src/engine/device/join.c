@@ -76,13 +76,15 @@ static void launch(const passage *p, int kernel, const uint64_t *own, size_t cou
 {
     const rs_device_stage *stage = p->stage;
     const join_plan *plan = stage->plan;
-    uint64_t first = (stage->task.offset + p->outer * stage->task.pitch) / stage->word;
-    uint64_t matrix_words = stage->task.pitch / stage->word;
-    uint64_t scratch_words = plan->rows * plan->tail + plan->buffer;
     rs_device_argument arguments[MOST] = {
-        RS_ARGUMENT(p->buffer),    RS_ARGUMENT(first),         RS_ARGUMENT(matrix_words),
-        RS_ARGUMENT(p->scratch),   RS_ARGUMENT(scratch_words), RS_ARGUMENT(plan->rows),
-        RS_ARGUMENT(plan->narrow), RS_ARGUMENT(plan->tail),
+        RS_ARGUMENT(p->buffer),
+        RS_ULONG((stage->task.offset + p->outer * stage->task.pitch) / stage->word),
+        RS_ULONG(stage->task.pitch / stage->word),
+        RS_ARGUMENT(p->scratch),
+        RS_ULONG(plan->rows * plan->tail + plan->buffer),
+        RS_ARGUMENT(plan->rows),
+        RS_ARGUMENT(plan->narrow),
+        RS_ARGUMENT(plan->tail),
     };
     for (size_t i = 0; i < count; i++)
         arguments[COMMON + i] = RS_ARGUMENT(own[i]);

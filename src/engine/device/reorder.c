@@ -119,45 +119,41 @@ static restride_status prepare(rs_device_stage *stage, size_t scratch_limit)
 }
 
 static void enqueue_step(const rs_device_stage *stage, rs_device_sequence *sequence,
-                         rs_device_memory buffer, rs_device_memory scratch, size_t number,
-                         size_t outer, size_t matrices)
+                         rs_device_memory buffer, rs_device_memory scratch, size_t number)
 {
     const reorder_plan *plan = stage->plan;
     const rs_order_step *step = &plan->order.steps[number];
-    uint64_t first = (stage->task.offset + outer * stage->task.pitch) / stage->word;
-    uint64_t matrix_words = stage->task.pitch / stage->word;
-    uint64_t waiting = plan->order.waiting / stage->word;
-    uint64_t to_saved = step->kind == RS_ORDER_SAVE;
-    uint64_t count = step->count;
-    const rs_device_argument matrix[] = {RS_ARGUMENT(buffer), RS_ARGUMENT(first),
-                                         RS_ARGUMENT(matrix_words)};
-    const rs_device_argument saved[] = {RS_ARGUMENT(scratch), RS_ARGUMENT(waiting),
-                                        RS_ARGUMENT(to_saved)};
-    const rs_device_argument parts[] = {RS_ARGUMENT(plan->tables[number]), RS_ARGUMENT(count),
+    const rs_device_argument matrix[] = {RS_ARGUMENT(buffer),
+                                         RS_ULONG(stage->task.offset / stage->word),
+                                         RS_ULONG(stage->task.pitch / stage->word)};
+    const rs_device_argument parts[] = {RS_ARGUMENT(plan->tables[number]), RS_ULONG(step->count),
                                         RS_ARGUMENT(plan->works[number])};
     const rs_device_argument reversal[] = {matrix[0], matrix[1], matrix[2],
                                            parts[0],  parts[1],  parts[2]};
-    const rs_device_argument copying[] = {matrix[0], matrix[1], matrix[2], saved[0], saved[1],
-                                          saved[2],  parts[0],  parts[1],  parts[2]};
+    const rs_device_argument copying[] = {matrix[0],
+                                          matrix[1],
+                                          matrix[2],
+                                          RS_ARGUMENT(scratch),
+                                          RS_ULONG(plan->order.waiting / stage->word),
+                                          RS_ULONG(step->kind == RS_ORDER_SAVE),
+                                          parts[0],
+                                          parts[1],
+                                          parts[2]};
     size_t groups = rs_size_divide_up((size_t)plan->works[number], stage->items);
     if (step->kind == RS_ORDER_REVERSE)
-        rs_device_launch(sequence, stage->kernels[REVERSE_PARTS], reversal,
-                         sizeof reversal / sizeof reversal[0], groups, matrices, stage->items);
+        rs_device_launch_kernel(stage, sequence, REVERSE_PARTS, reversal,
+                                sizeof reversal / sizeof reversal[0], groups);
     else
-        rs_device_launch(sequence, stage->kernels[COPY_PARTS], copying,
-                         sizeof copying / sizeof copying[0], groups, matrices, stage->items);
+        rs_device_launch_kernel(stage, sequence, COPY_PARTS, copying,
+                                sizeof copying / sizeof copying[0], groups);
 }
 
 static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
                     rs_device_memory buffer, rs_device_memory scratch)
 {
     const reorder_plan *plan = stage->plan;
-    for (size_t o = 0; o < stage->task.outer; o += RS_DEVICE_MOST_MATRICES) {
-        size_t left = stage->task.outer - o;
-        size_t matrices = left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES;
-        for (size_t i = 0; i < plan->order.step_count; i++)
-            enqueue_step(stage, sequence, buffer, scratch, i, o, matrices);
-    }
+    for (size_t i = 0; i < plan->order.step_count; i++)
+        enqueue_step(stage, sequence, buffer, scratch, i);
 }
 
 static void forget(rs_device_stage *stage)

@@ -84,25 +84,19 @@ static void enqueue_rows(const rs_device_stage *stage, rs_device_sequence *seque
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
     const row_shape shape = choose_row(stage);
-    uint64_t matrix_words = task->pitch / stage->word;
-    uint32_t cols = (uint32_t)task->cols;
-    uint64_t row_factor = task->shift;
-    uint32_t factor = (uint32_t)task->factor;
-    uint32_t step = (uint32_t)(shape.items * task->factor % task->cols);
-    uint32_t part = (uint32_t)shape.part;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer), RS_ARGUMENT(first),      RS_ARGUMENT(matrix_words),
-            RS_ARGUMENT(cols),   RS_ARGUMENT(row_factor), RS_ARGUMENT(factor),
-            RS_ARGUMENT(step),   RS_ARGUMENT(part),       RS_LOCAL_MEMORY(shape.part * stage->word),
-        };
-        size_t left = task->outer - o;
-        rs_device_launch(sequence, stage->kernels[0], arguments,
-                         sizeof arguments / sizeof arguments[0], task->rows,
-                         left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES,
-                         stage->items);
-    }
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_UINT(task->cols),
+        RS_ULONG(task->shift),
+        RS_UINT(task->factor),
+        RS_UINT(shape.items * task->factor % task->cols),
+        RS_UINT(shape.part),
+        RS_LOCAL_MEMORY(shape.part * stage->word),
+    };
+    rs_device_launch_kernel(stage, sequence, 0, arguments, sizeof arguments / sizeof arguments[0],
+                            task->rows);
 }
 
 const rs_device_method rs_device_shuffle_rows = {"row shuffle", "rows through registers",
@@ -193,47 +187,29 @@ static restride_status prepare_rotation(rs_device_stage *stage, size_t scratch_l
                                     names, 2, stage->kernels);
 }
 
-static void enqueue_panels(const rs_device_stage *stage, rs_device_sequence *sequence,
-                           rs_device_memory buffer, rs_device_memory scratch, size_t first_matrix,
-                           size_t matrices, size_t first_panel, size_t panels, size_t strips)
-{
-    const rs_transpose_task *task = &stage->task;
-    uint64_t first = (task->offset + first_matrix * task->pitch) / stage->word;
-    uint64_t numbers[] = {task->pitch / stage->word, task->rows, task->cols, first_panel};
-    uint32_t counts[] = {(uint32_t)panels, (uint32_t)strips, task->backward};
-    const rs_device_argument arguments[] = {
-        RS_ARGUMENT(buffer),
-        RS_ARGUMENT(scratch),
-        RS_ARGUMENT(first),
-        RS_ARGUMENT(numbers[0]),
-        RS_ARGUMENT(numbers[1]),
-        RS_ARGUMENT(numbers[2]),
-        RS_ARGUMENT(numbers[3]),
-        RS_ARGUMENT(counts[0]),
-        RS_ARGUMENT(counts[1]),
-        RS_ARGUMENT(counts[2]),
-        RS_LOCAL_MEMORY(window_bytes(stage, rotation_step(stage))),
-    };
-    size_t count = sizeof arguments / sizeof arguments[0];
-    rs_device_launch(sequence, stage->kernels[0], arguments, count - 1, panels * strips, matrices,
-                     stage->items);
-    rs_device_launch(sequence, stage->kernels[1], arguments, count, panels * strips, matrices,
-                     stage->items);
-}
-
 static void enqueue_rotation(const rs_device_stage *stage, rs_device_sequence *sequence,
                              rs_device_memory buffer, rs_device_memory scratch)
 {
     const rs_transpose_task *task = &stage->task;
     const rotation_shape *shape = stage->plan;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        size_t left = task->outer - o;
-        size_t matrices = left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES;
-        for (size_t panel = 0; panel < shape->panels; panel += shape->at_once) {
-            size_t panels = shape->panels - panel;
-            enqueue_panels(stage, sequence, buffer, scratch, o, matrices, panel,
-                           panels < shape->at_once ? panels : shape->at_once, shape->strips);
-        }
+    for (size_t panel = 0; panel < shape->panels; panel += shape->at_once) {
+        const size_t panels = rs_size_smaller(shape->panels - panel, shape->at_once);
+        const rs_device_argument arguments[] = {
+            RS_ARGUMENT(buffer),
+            RS_ARGUMENT(scratch),
+            RS_ULONG(task->offset / stage->word),
+            RS_ULONG(task->pitch / stage->word),
+            RS_ULONG(task->rows),
+            RS_ULONG(task->cols),
+            RS_ULONG(panel),
+            RS_UINT(panels),
+            RS_UINT(shape->strips),
+            RS_UINT(task->backward),
+            RS_LOCAL_MEMORY(window_bytes(stage, rotation_step(stage))),
+        };
+        const size_t count = sizeof arguments / sizeof arguments[0];
+        rs_device_launch_kernel(stage, sequence, 0, arguments, count - 1, panels * shape->strips);
+        rs_device_launch_kernel(stage, sequence, 1, arguments, count, panels * shape->strips);
     }
 }
 

@@ -76,11 +76,14 @@ restride_status rs_device_create_stage(rs_device_engine *engine, const rs_device
 void rs_device_enqueue_stage(const rs_device_stage *stage, rs_device_sequence *sequence,
                              rs_device_memory buffer, rs_device_memory scratch)
 {
-    rs_device_stage one = *stage;
-    for (size_t i = 0; i == 0 || i < stage->task.repeats; i++) {
-        stage->method->enqueue(&one, sequence, buffer, scratch);
-        one.task.offset += stage->task.repeat_pitch;
-    }
+    const rs_transpose_task *all = &stage->task;
+    rs_device_stage some = *stage;
+    for (size_t i = 0; i == 0 || i < all->repeats; i++)
+        for (size_t o = 0; o < all->outer; o += RS_DEVICE_MOST_MATRICES) {
+            some.task.offset = all->offset + i * all->repeat_pitch + o * all->pitch;
+            some.task.outer = rs_size_smaller(all->outer - o, RS_DEVICE_MOST_MATRICES);
+            stage->method->enqueue(&some, sequence, buffer, scratch);
+        }
 }
 
 json_t *rs_device_describe_stage(const rs_device_stage *stage)

@@ -117,27 +117,21 @@ static void enqueue(const rs_device_stage *stage, rs_device_sequence *sequence,
     (void)scratch;
     const rs_transpose_task *task = &stage->task;
     const zip_plan *plan = stage->plan;
-    uint64_t matrix_words = task->pitch / stage->word;
-    uint64_t count = task->count;
-    uint32_t blocks = (uint32_t)plan->blocks;
-    uint32_t block_words = (uint32_t)(task->rows * task->cols / stage->word);
-    uint32_t row = (uint32_t)(task->cols / plan->granule);
-    uint32_t rows = (uint32_t)task->rows;
-    for (size_t o = 0; o < task->outer; o += RS_DEVICE_MOST_MATRICES) {
-        uint64_t first = (task->offset + o * task->pitch) / stage->word;
-        const rs_device_argument arguments[] = {
-            RS_ARGUMENT(buffer),        RS_ARGUMENT(first),
-            RS_ARGUMENT(matrix_words),  RS_ARGUMENT(count),
-            RS_ARGUMENT(blocks),        RS_ARGUMENT(block_words),
-            RS_ARGUMENT(row),           RS_ARGUMENT(rows),
-            RS_ARGUMENT(plan->members), RS_LOCAL_MEMORY((size_t)blocks * block_words * stage->word),
-        };
-        size_t left = task->outer - o;
-        rs_device_launch(
-            sequence, stage->kernels[0], arguments, sizeof arguments / sizeof arguments[0],
-            rs_size_divide_up(task->count, plan->blocks),
-            left < RS_DEVICE_MOST_MATRICES ? left : RS_DEVICE_MOST_MATRICES, stage->items);
-    }
+    const size_t block_words = task->rows * task->cols / stage->word;
+    const rs_device_argument arguments[] = {
+        RS_ARGUMENT(buffer),
+        RS_ULONG(task->offset / stage->word),
+        RS_ULONG(task->pitch / stage->word),
+        RS_ULONG(task->count),
+        RS_UINT(plan->blocks),
+        RS_UINT(block_words),
+        RS_UINT(task->cols / plan->granule),
+        RS_UINT(task->rows),
+        RS_ARGUMENT(plan->members),
+        RS_LOCAL_MEMORY(plan->blocks * block_words * stage->word),
+    };
+    rs_device_launch_kernel(stage, sequence, 0, arguments, sizeof arguments / sizeof arguments[0],
+                            rs_size_divide_up(task->count, plan->blocks));
 }
 
 static void forget(rs_device_stage *stage)
