@@ -490,6 +490,7 @@ static restride_status edit_frame(rs_companion_copies *copies, const rs_fact_ele
     rs_companion_check_macros(&at, function->is_method || at.file_index != copies->main_file);
     edit_node(&at, function->body, false);
     rs_companion_retype_parameters(&at, function == facts->kernel);
+    rs_companion_unroll(&at);
     leave_out(&at);
     rs_edits_sort(edits);
     strcpy(form, at.form);

@@ -39,4 +39,8 @@ void rs_companion_retype_parameters(rs_companion_editing *at, bool is_kernel);
 void rs_companion_retype_variables(rs_companion_editing *at, const rs_syntax_node *declare,
                                    bool is_alone);
 
+/* --- rounds.c --- */
+
+void rs_companion_unroll(rs_companion_editing *at);
+
 #endif

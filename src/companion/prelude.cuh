@@ -24,8 +24,10 @@
 #endif
 #if defined(__CUDA_ARCH__) || defined(__clang__)
 #define RESTRIDE_UNROLL _Pragma("unroll")
+#define RESTRIDE_ROUNDS _Pragma("unroll 8")
 #else
 #define RESTRIDE_UNROLL
+#define RESTRIDE_ROUNDS
 #endif
 /* In place of conditional text that names elements, and did not hold when the second form was made. A
  * host's compiler makes no code of it, and may have other macros. */

@@ -101,6 +101,29 @@ def check(wrong, what, is_right):
         wrong.append(what)
 
 
+# Loops over elements, one after the other, that are unrolled in a second form, and those that stay.
+ROUNDS = [
+    ("for (int j = 0; j < n; j++) s += p[j].a[0];", True),
+    ("for (j = 8; j < n; ++j) { s += p[j].a[1] * sqrtf(s); if (s > 9) break; }", True),
+    ("{ s = n; } for (int j = 0; j < n; j++) { R one = p[j]; s += one.a[n & 7]; }", True),
+    ("\n#pragma unroll 2\nfor (int j = 0; j < n; j++) s += p[j].a[0];", False),
+    ("if (n > 2) for (int j = 0; j < n; j++) s += p[j].a[0];", False),
+    ("for (int j = 1; j < n; j++) s += p[j].a[0];", False),
+    ("for (int j = n; j < 2 * n; j++) s += p[j].a[0];", False),
+    ("for (int j = 0; j < n; j += 2) s += p[j].a[0];", False),
+    ("for (int j = 0; j < n; j++) s += p[0].a[j & 7] + o[j];", False),
+    ("for (int j = 0; j < n; j++) for (int k = 0; k < 8; k++) s += p[j].a[k];", False),
+    ("for (int j = 0; j < n; j++) s += own(p[j].a[0]);", False),
+]
+
+
+def check_rounds(rewriter, wrong):
+    for body, expected in ROUNDS:
+        source = "struct R { float a[8]; }; __device__ float own(float x) { return x; }\n__global__ void k(R *p, float *o, int n) { float s = 0; int j; %s o[0] = s; }" % body
+        text = ask(rewriter, source).get("source", "")
+        check(wrong, "rounds: %s" % body, "k__asta" in text and text.count("RESTRIDE_ROUNDS for") == expected)
+
+
 # A companion in another folder: headers in quotes that are in the source's are named in full, and nothing else changes.
 MOVED = """
 #include "there.h"
@@ -207,6 +230,7 @@ def main(rewriter):
     wrong = []
     check_groups(rewriter, wrong)
     check_moved(rewriter, wrong)
+    check_rounds(rewriter, wrong)
     reply = ask(rewriter, SOURCE)
     kernels = {k["name"]: k for k in reply["forms"]["kernels"]}
     check(wrong, "names: %s" % sorted(kernels), sorted(kernels) == ["gather", "mixed", "pairs", "sim::hidden", "sim::scale<double, -4>", "sim::scale<float, 3>"])
