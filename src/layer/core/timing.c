@@ -99,10 +99,11 @@ void rs_timing_collect(rs_layer *layer)
 
 static void keep_open(rs_layer *layer, const rs_timed *timed) RS_LOCKED
 {
-    if (layer->timing.open_count == layer->timing.open_capacity)
+    const bool is_full = layer->timing.open_count == layer->timing.open_capacity;
+    if (is_full)
         rs_timing_collect(layer);
     /* Still more than half full: the program runs far ahead of the device. */
-    if (layer->timing.open_count >= layer->timing.open_capacity / 2) {
+    if (is_full && layer->timing.open_count >= layer->timing.open_capacity / 2) {
         size_t capacity = layer->timing.open_capacity == 0 ? 256 : layer->timing.open_capacity * 2;
         rs_timed *larger = realloc(layer->timing.open, capacity * sizeof *larger);
         if (larger != NULL) {

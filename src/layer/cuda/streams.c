@@ -218,6 +218,17 @@ static rs_word call_blocking(const rs_entry *entry, const rs_word *w, rs_layer *
     for (size_t i = 0; i < count; i++)
         if (buffers[i] != NULL)
             buffers[i]->core.map_count--;
+    if (rs_report_times(layer)) /* a program may wait by copies alone */
+        rs_timing_collect(layer);
+    return result;
+}
+
+/* The same while nothing is in order. */
+static rs_word call_freely(const rs_entry *entry, const rs_word *w)
+{
+    const rs_word result = rs_entry_call(entry, w);
+    if (entry->kind->stream < 0 && rs_report_times(rs_the_layer()))
+        rs_cuda_collect_times();
     return result;
 }
 
@@ -230,7 +241,7 @@ rs_word rs_cuda_pass(const rs_entry *entry, const rs_word *w)
     if (!rs_cuda.is_wanted || atomic_load(&rs_cuda.must_freeze) != NULL) {
         rs_layer_unlock(layer);
         rs_cuda_is_frozen();
-        return rs_entry_call(entry, w);
+        return call_freely(entry, w);
     }
     result =
         entry->kind->stream < 0 ? call_blocking(entry, w, layer, NULL, 0) : rs_entry_call(entry, w);

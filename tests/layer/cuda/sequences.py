@@ -200,6 +200,10 @@ said, report = followed([kernels, "1", "0", "i"], "asta")
 counts = [(kernel["launches"], kernel["transformed_launches"]) for kernel in report["kernels"]]
 if said != output([program, kernels, "1", "0", "i"]) or counts != [(3, 1)] or "a small piece" not in json.dumps(report["kernels"]):
     complain(f"launches on pieces of an allocation: {said} {report['kernels']}")
+_, report = followed([kernels, "1", "0", "i"], "off", MADE_UP_EVENTS="4")
+counts = [(kernel["launches"], kernel["timed_launches"]) for kernel in report["kernels"]]
+if counts != [(3, 3)]:
+    complain(f"a program that waits by copies alone: {counts}")
 report = check(1, 80, "u")
 if not any("cuMadeUpFunction" in note for note in report["notes"]):
     complain(f"the report does not name the unknown function: {report['notes']}")
