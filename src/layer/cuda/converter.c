@@ -3,169 +3,57 @@
  * stream; it is given that of the command. All of a converter share the engine's scratch memory and
  * tables, so each conversion waits for the one before.
  */
-#include "layer/core/converter.h"
+#include "layer/core/plans.h"
 
-#include "base/log.h"
-#include "base/text.h"
 #include "engine/cuda/cuda.h"
 #include "layer/cuda/events.h"
-#include "layout/layout.h"
 #include "restride/cuda.h"
 #include "transpose/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { DIRECTIONS = 2 };
-
-/* For arrays of one length. */
-typedef struct plans_of_length {
-    size_t count; /* of records */
-    restride_plan *plans[DIRECTIONS];
-    restride_status status;
-    char *why;
-    size_t workspaces; /* that hold them */
-    bool has_run[DIRECTIONS];
-    struct plans_of_length *next;
-} plans_of_length;
 
 typedef struct {
     const rs_relayout *relayout;
     rs_group context;
     rs_cuda_queue *queue; /* its own, on which plans are prepared */
     restride_engine *engine;
-    plans_of_length *plans;
+    rs_plans *plans;
     rs_event last;         /* conversion; NULL: there was none */
     pthread_mutex_t mutex; /* of the engine: a thread may make plans beside conversions */
 } cuda_converter;
 
-/* What the core has of both are addresses. */
+/* What the core has of it is an address. */
 static cuda_converter *own(const rs_converter *converter)
 {
     return (cuda_converter *)converter;
 }
 
-static plans_of_length *own_plans(rs_plans *plans)
-{
-    return (plans_of_length *)plans;
-}
-
-static size_t count_records(const cuda_converter *converter, size_t bytes)
-{
-    return bytes / converter->relayout->record.size;
-}
-
 /* ---- plans ---- */
 
-static restride_status add_expression(const rs_relayout *relayout, bool of_program, rs_text *text)
+static rs_plans *make_plans(cuda_converter *converter, size_t bytes)
 {
-    if (of_program)
-        rs_text_add_string(text, relayout->from_soa ? "f i" : "i f");
-    else if (relayout->tile == 0)
-        rs_text_add_string(text, "f i");
-    else
-        rs_text_format(text, "i/%zu f i%%%zu", relayout->tile, relayout->tile);
-    return text->failed ? rs_fail_memory("a layout") : RESTRIDE_OK;
-}
-
-static restride_status make_layout(const rs_relayout *relayout, size_t count, bool of_program,
-                                   restride_layout **layout)
-{
-    rs_text expression = RS_TEXT_EMPTY;
-    restride_status status = add_expression(relayout, of_program, &expression);
-    if (status == RESTRIDE_OK)
-        status = rs_layout_of_record(layout, &relayout->record, count, expression.data);
-    rs_text_free(&expression);
-    return status;
-}
-
-static restride_status fill_plans(cuda_converter *converter, plans_of_length *made)
-{
-    restride_layout *program = NULL, *kernels = NULL;
-    restride_status status = make_layout(converter->relayout, made->count, true, &program);
-    if (status == RESTRIDE_OK)
-        status = make_layout(converter->relayout, made->count, false, &kernels);
-    if (status == RESTRIDE_OK)
-        status =
-            restride_plan_convert(&made->plans[RS_FORWARD], converter->engine, program, kernels);
-    if (status == RESTRIDE_OK)
-        status =
-            restride_plan_convert(&made->plans[RS_INVERSE], converter->engine, kernels, program);
-    restride_layout_destroy(program);
-    restride_layout_destroy(kernels);
-    return status;
-}
-
-static plans_of_length *make_plans(cuda_converter *converter, size_t bytes)
-{
-    plans_of_length *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return NULL;
-    made->count = count_records(converter, bytes);
     pthread_mutex_lock(&converter->mutex);
-    made->status = fill_plans(converter, made);
+    rs_plans *made = rs_plans_create(converter->relayout, bytes, converter->engine, RESTRIDE_OK);
     rs_api_stream_finish(converter->queue); /* it may copy tables */
     pthread_mutex_unlock(&converter->mutex);
-    if (made->status != RESTRIDE_OK)
-        made->why = strdup(restride_last_error());
     return made;
 }
 
 rs_plans *rs_plans_make(rs_converter *converter, size_t bytes)
 {
-    return (rs_plans *)make_plans(own(converter), bytes);
-}
-
-static void destroy_plans(plans_of_length *plans)
-{
-    if (plans == NULL)
-        return;
-    for (int i = 0; i < DIRECTIONS; i++)
-        restride_plan_destroy(plans->plans[i]);
-    free(plans->why);
-    free(plans);
-}
-
-void rs_plans_destroy(rs_plans *plans)
-{
-    destroy_plans(own_plans(plans));
-}
-
-static plans_of_length *find_plans(const cuda_converter *converter, size_t bytes)
-{
-    plans_of_length *plans = converter->plans;
-    while (plans != NULL && plans->count != count_records(converter, bytes))
-        plans = plans->next;
-    return plans;
+    return make_plans(own(converter), bytes);
 }
 
 bool rs_converter_lacks_plans(const rs_converter *converter, size_t bytes)
 {
-    return rs_relayout_needs_plans(own(converter)->relayout, bytes) &&
-           find_plans(own(converter), bytes) == NULL;
-}
-
-/* Of those that no buffer has, the latest are kept. */
-static void add_plans(cuda_converter *converter, plans_of_length *plans)
-{
-    enum { MOST_UNUSED = 64 };
-    int unused = 0;
-    plans->next = converter->plans;
-    converter->plans = plans;
-    for (plans_of_length **place = &plans->next; *place != NULL;) {
-        plans_of_length *older = *place;
-        if (older->workspaces > 0 || ++unused < MOST_UNUSED) {
-            place = &older->next;
-            continue;
-        }
-        *place = older->next;
-        destroy_plans(older);
-    }
+    const cuda_converter *c = own(converter);
+    return rs_relayout_needs_plans(c->relayout, bytes) &&
+           rs_plans_find(c->plans, c->relayout, bytes) == NULL;
 }
 
 void rs_converter_add_plans(rs_converter *converter, rs_plans *plans)
 {
-    add_plans(own(converter), own_plans(plans));
+    rs_plans_add(&own(converter)->plans, plans);
 }
 
 /* ---- the life of a converter ---- */
@@ -177,25 +65,18 @@ static restride_status prepare(cuda_converter *converter)
     const rs_relayout *relayout = converter->relayout;
     if (!rs_relayout_has_kernel(relayout))
         return RESTRIDE_OK;
-    plans_of_length *tried =
-        make_plans(converter, (2 * relayout->tile + 1) * relayout->record.size);
-    restride_status status = tried != NULL ? tried->status : rs_fail_memory("a conversion");
-    if (status != RESTRIDE_OK && tried != NULL)
-        rs_fail(status, "%s", tried->why != NULL ? tried->why : "There is no plan.");
+    rs_plans *tried = make_plans(converter, (2 * relayout->tile + 1) * relayout->record.size);
+    restride_status status = rs_plans_check(tried);
     if (status == RESTRIDE_OK)
-        add_plans(converter, tried);
+        rs_plans_add(&converter->plans, tried);
     else
-        destroy_plans(tried);
+        rs_plans_destroy(tried);
     return status;
 }
 
 static void destroy(cuda_converter *converter)
 {
-    while (converter->plans != NULL) {
-        plans_of_length *first = converter->plans;
-        converter->plans = first->next;
-        destroy_plans(first);
-    }
+    rs_plans_destroy_all(converter->plans);
     if (converter->engine != NULL)
         restride_engine_destroy(converter->engine);
     if (converter->queue != NULL)
@@ -247,22 +128,21 @@ restride_status rs_workspace_take(rs_converter *base, rs_stream queue, size_t by
     (void)queue;
     *workspace = (rs_workspace){NULL, NULL};
     *placed = NULL;
-    plans_of_length *plans = find_plans(converter, bytes);
+    rs_plans *plans = rs_plans_find(converter->plans, converter->relayout, bytes);
     if (plans == NULL && (plans = make_plans(converter, bytes)) != NULL)
-        add_plans(converter, plans);
-    if (plans == NULL)
-        return rs_fail_memory("a conversion");
-    if (plans->status != RESTRIDE_OK)
-        return rs_fail(plans->status, "%s", plans->why != NULL ? plans->why : "There is no plan.");
+        rs_plans_add(&converter->plans, plans);
+    restride_status status = rs_plans_check(plans);
+    if (status != RESTRIDE_OK)
+        return status;
     plans->workspaces++;
-    *workspace = (rs_workspace){(rs_plans *)plans, NULL};
+    *workspace = (rs_workspace){plans, NULL};
     return RESTRIDE_OK;
 }
 
 void rs_workspace_release(rs_workspace *workspace)
 {
     if (workspace->plans != NULL)
-        own_plans(workspace->plans)->workspaces--;
+        workspace->plans->workspaces--;
     *workspace = (rs_workspace){NULL, NULL};
 }
 
@@ -272,7 +152,7 @@ bool rs_converter_has_run(const rs_converter *converter, const rs_workspace *wor
                           rs_direction direction)
 {
     (void)converter;
-    return own_plans(workspace->plans)->has_run[direction];
+    return workspace->plans->has_run[direction];
 }
 
 static rs_cuda_result wait_for_all(const cuda_converter *converter, const rs_cuda_queue *queue,
@@ -306,7 +186,7 @@ restride_status rs_converter_enqueue(rs_converter *base, const rs_workspace *wor
                                      const void *wait_list, rs_conversion *conversion)
 {
     cuda_converter *converter = own(base);
-    plans_of_length *plans = own_plans(workspace->plans);
+    rs_plans *plans = workspace->plans;
     rs_cuda_queue *queue = stream;
     rs_cuda_mark *mark = NULL;
     bool has_begun = false;

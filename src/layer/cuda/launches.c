@@ -3,15 +3,12 @@
  * second form has the parameters of the program's own and, behind them, how many records each array
  * has. All other launches bring what they may use into the program's layout first (kernels.h).
  */
-#include "base/log.h"
-#include "layer/core/launch_wait.h"
-#include "layer/core/process_exit.h"
+#include "layer/core/launch.h"
 #include "layer/core/repeat.h"
 #include "layer/core/report.h"
 #include "layer/core/restore.h"
 #include "layer/core/timing.h"
 #include "layer/core/verify.h"
-#include "layer/core/wait.h"
 #include "layer/cuda/events.h"
 #include "layer/cuda/kernels.h"
 
@@ -136,15 +133,6 @@ static unsigned bit_of_form(const rs_choice *choice)
     return choice->rewritten ? 2u : 1u;
 }
 
-/* See opencl/launches.c: whether the driver may compile something for it. */
-static bool has_run(const rs_choice *choice, unsigned form)
-{
-    const rs_kernel_facts *facts = choice->kernel->facts;
-    return facts == NULL
-               ? !choice->rewritten
-               : (facts->forms_run & form) != 0 || (!choice->rewritten && facts->forms_run == 0);
-}
-
 static rs_word enqueue(const launching *l, rs_command *command, const rs_choice *choice,
                        rs_cuda_function *form, rs_cuda_mark **mark) RS_LOCKED
 {
@@ -152,11 +140,7 @@ static rs_word enqueue(const launching *l, rs_command *command, const rs_choice 
     rs_cuda_queue *queue = (rs_cuda_queue *)command->queue;
     const unsigned bit = bit_of_form(choice);
     *form = handle_of(l);
-    if (!rs_exit_admits(command->layer, has_run(choice, bit)))
-        return (rs_word)(command->error = rs_api_lost);
-    rs_command_use_all(command, choice->kernel, choice->rewritten ? choice->layouts : NULL,
-                       choice->by_policy ? choice->demand : RS_AGAINST_LAYOUT);
-    if (command->error == 0)
+    if (rs_launch_place(command, choice, bit) == 0)
         command->error = rs_cuda_apply_waits(command);
     if (command->error != 0)
         return (rs_word)command->error;
@@ -170,58 +154,20 @@ static rs_word enqueue(const launching *l, rs_command *command, const rs_choice 
     return result;
 }
 
-/* After the second form could not be launched: whether the program's own can be. */
-static bool fall_back(rs_command *command, rs_choice *choice, rs_word error) RS_LOCKED
-{
-    const rs_kernel *kernel = choice->kernel;
-    if (command->error != 0 && command->refusal == NULL)
-        return false;
-    rs_log(RS_LOG_INFO, "a second form could not be launched (error %d)", (int)error);
-    rs_report_hold(kernel->facts,
-                   command->refusal != NULL ? command->argument : kernel->targets[0].index,
-                   command->refusal != NULL ? command->refusal
-                                            : "the device refused to launch the second form");
-    command->error = 0;
-    command->refusal = NULL;
-    choice->rewritten = false;
-    return true;
-}
-
-/* See opencl/launches.c: with the lock, which is released while something is waited for. */
-static void choose(const launching *l, rs_choice *choice, rs_cuda_queue *queue) RS_LOCKED
-{
-    rs_cuda_function handle = handle_of(l);
-    const double longest = 30;
-    double end = 0;
-    bool is_in_time = true;
-    rs_layer *layer = rs_the_layer();
-    for (;;) {
-        const unsigned long long seen = rs_layer_changes(layer);
-        rs_choose(choice);
-        if (!choice->is_pending || rs_exit_has_begun(layer) || !is_in_time)
-            return;
-        rs_layer_unlock(layer);
-        if (choice->has_waited) {
-            end = end > 0 ? end : rs_layer_clock() + longest;
-            is_in_time = rs_layer_wait(layer, seen, end);
-        } else {
-            rs_launch_wait(layer, queue, handle);
-        }
-        choice->has_waited = true;
-        rs_layer_lock(layer);
-        /* Another thread may have launched it with other values meanwhile, or unloaded it. */
-        choice->kernel = rs_kernel_find(layer, handle);
-        if (choice->kernel == NULL)
-            return;
-        rs_cuda_kernel_take_values((rs_cuda_kernel_record *)choice->kernel, l->parameters);
-    }
-}
-
-/* What run_own() needs. */
+/* What find() and run_own() need. */
 typedef struct {
     const launching *launch;
     rs_cuda_queue *queue;
 } own_launch;
+
+static bool find(rs_choice *choice, void *launch) RS_LOCKED
+{
+    const launching *l = ((const own_launch *)launch)->launch;
+    choice->kernel = rs_kernel_find(rs_the_layer(), handle_of(l));
+    if (choice->kernel != NULL)
+        rs_cuda_kernel_take_values((rs_cuda_kernel_record *)choice->kernel, l->parameters);
+    return choice->kernel != NULL;
+}
 
 static int run_own(const rs_choice *own, void *launch) RS_LOCKED
 {
@@ -247,7 +193,7 @@ static rs_word launch_chosen(const launching *l, rs_choice *choice, rs_cuda_queu
     command.is_profiled = command.is_profiled || choice->is_timed;
     rs_word result = enqueue(l, &command, choice, &form, &mark);
     if ((rs_cuda_result)result != RS_CUDA_SUCCESS && choice->rewritten &&
-        fall_back(&command, choice, result))
+        rs_launch_falls_back(&command, choice, (int)result, "second form"))
         result = enqueue(l, &command, choice, &form, &mark);
     const bool is_launched = (rs_cuda_result)result == RS_CUDA_SUCCESS;
     if (is_launched) {
@@ -285,7 +231,8 @@ static rs_word launch_described(const launching *l, rs_cuda_queue *queue,
     rs_kernel_bind(&kernel->core);
     if (kernel->reaches_many)
         return launch_anything(l, queue, kernel);
-    choose(l, &choice, queue);
+    own_launch own = {l, queue};
+    rs_launch_choose(rs_the_layer(), &choice, queue, handle_of(l), find, &own);
     return choice.kernel != NULL ? launch_chosen(l, &choice, queue)
                                  : launch_anything(l, queue, NULL);
 }

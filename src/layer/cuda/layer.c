@@ -5,19 +5,12 @@
  */
 #include "base/library.h"
 #include "base/log.h"
-#include "layer/core/device_layouts.h"
-#include "layer/core/exit_wait.h"
-#include "layer/core/file_limit.h"
-#include "layer/core/knowledge.h"
-#include "layer/core/process_exit.h"
+#include "layer/core/life.h"
 #include "layer/core/report.h"
 #include "layer/core/restore.h"
-#include "layer/core/timing.h"
 #include "layer/cuda/driver.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 rs_cuda_layer rs_cuda;
 
@@ -54,39 +47,6 @@ void restride_cuda_blind(const char *file)
     atomic_store(&rs_cuda.must_freeze, "functions of the driver by tables, which are not seen");
 }
 
-/* ---- processes ---- */
-
-static void begin_fork(void) RS_LOCKS
-{
-    const double longest = 60;
-    rs_builds_wait(rs_the_layer(), longest);
-}
-
-static void end_fork(void) RS_UNLOCKS
-{
-    rs_layer_unlock(rs_the_layer());
-}
-
-static void begin_child(void)
-{
-    rs_layer_init_locks(rs_the_layer());
-    rs_report_begin_child(rs_the_layer());
-}
-
-static void write_at_exit(void)
-{
-    if (getpid() != rs_the_layer()->process)
-        return;
-    sigset_t before;
-    rs_file_limit_ignore(&before);
-    rs_layer_lock(rs_the_layer());
-    rs_report_write(rs_the_layer(), true);
-    if (!rs_the_layer()->is_forked)
-        rs_knowledge_save(rs_the_layer());
-    rs_layer_unlock(rs_the_layer());
-    rs_file_limit_restore(&before);
-}
-
 /* ---- the driver ---- */
 
 static bool find_driver(void)
@@ -117,14 +77,8 @@ __attribute__((constructor)) static void begin(void)
 {
     rs_layer *layer = rs_the_layer();
     const bool has_driver = find_driver();
-    rs_layer_init(layer);
+    rs_layer_begin(layer);
     rs_cuda.driver = has_driver ? rs_cuda_driver_api() : NULL;
-    pthread_atfork(begin_fork, end_fork, begin_child);
-    rs_exit_expect(layer, rs_exit_wait);
     rs_log(RS_LOG_INFO, "CUDA layer loaded: policy %s", rs_policy_name(layer->settings.policy));
-    if (rs_report_wanted(layer) || rs_timing_wanted(layer))
-        atexit(write_at_exit);
-    rs_layer_lock(layer);
-    rs_report_write(layer, false);
-    rs_layer_unlock(layer);
+    rs_layer_begin_report(layer);
 }

@@ -1,30 +1,15 @@
 /* Conversions of buffers: see converter.h. */
-#include "layer/core/converter.h"
+#include "layer/core/plans.h"
 
 #include "base/log.h"
-#include "base/text.h"
 #include "engine/opencl/error.h"
 #include "engine/opencl/marshal.h"
 #include "engine/opencl/stages.h"
 #include "engine/opencl/window.h"
 #include "layer/opencl/driver.h"
-#include "layout/layout.h"
 #include "transpose/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { DIRECTIONS = 2 };
-
-struct rs_plans {
-    size_t count; /* of records */
-    restride_plan *plans[DIRECTIONS];
-    restride_status status;
-    char *why;
-    size_t workspaces; /* that hold them */
-    bool has_run[DIRECTIONS];
-    struct rs_plans *next;
-};
 
 struct rs_converter {
     const rs_relayout *relayout;
@@ -34,7 +19,7 @@ struct rs_converter {
     rs_opencl_window *window;   /* NULL, beside a marshaling kernel alone: no parts */
     restride_engine *engine;    /* of the plans; NULL before the first */
     rs_plans *plans;
-    bool has_marshaled[DIRECTIONS], has_copied[DIRECTIONS]; /* by kernel, and by window */
+    bool has_marshaled[RS_DIRECTIONS], has_copied[RS_DIRECTIONS]; /* by kernel, and by window */
 };
 
 static size_t count_records(const rs_converter *converter, size_t bytes)
@@ -79,25 +64,11 @@ restride_status rs_converter_create(rs_converter **converter, rs_group context, 
     return status;
 }
 
-void rs_plans_destroy(rs_plans *plans)
-{
-    if (plans == NULL)
-        return;
-    for (int i = 0; i < DIRECTIONS; i++)
-        restride_plan_destroy(plans->plans[i]);
-    free(plans->why);
-    free(plans);
-}
-
 void rs_converter_destroy(rs_converter *converter)
 {
     if (converter == NULL)
         return;
-    while (converter->plans != NULL) {
-        rs_plans *first = converter->plans;
-        converter->plans = first->next;
-        rs_plans_destroy(first);
-    }
+    rs_plans_destroy_all(converter->plans);
     if (converter->engine != NULL)
         restride_engine_destroy(converter->engine);
     rs_opencl_marshal_destroy(converter->marshal);
@@ -120,86 +91,21 @@ static restride_status make_engine(rs_converter *converter)
     return status;
 }
 
-static restride_status make_layout(const rs_relayout *relayout, size_t count, bool of_program,
-                                   restride_layout **layout)
-{
-    rs_text expression = RS_TEXT_EMPTY;
-    if (of_program)
-        rs_text_add_string(&expression, relayout->from_soa ? "f i" : "i f");
-    else if (relayout->tile == 0)
-        rs_text_add_string(&expression, "f i");
-    else
-        rs_text_format(&expression, "i/%zu f i%%%zu", relayout->tile, relayout->tile);
-    restride_status status =
-        expression.failed ? rs_fail_memory("a layout")
-                          : rs_layout_of_record(layout, &relayout->record, count, expression.data);
-    rs_text_free(&expression);
-    return status;
-}
-
-static restride_status fill_plans(rs_converter *converter, rs_plans *made)
-{
-    restride_layout *program = NULL, *kernels = NULL;
-    restride_status status = converter->engine != NULL ? RESTRIDE_OK : make_engine(converter);
-    if (status == RESTRIDE_OK)
-        status = make_layout(converter->relayout, made->count, true, &program);
-    if (status == RESTRIDE_OK)
-        status = make_layout(converter->relayout, made->count, false, &kernels);
-    if (status == RESTRIDE_OK)
-        status =
-            restride_plan_convert(&made->plans[RS_FORWARD], converter->engine, program, kernels);
-    if (status == RESTRIDE_OK)
-        status =
-            restride_plan_convert(&made->plans[RS_INVERSE], converter->engine, kernels, program);
-    restride_layout_destroy(program);
-    restride_layout_destroy(kernels);
-    return status;
-}
-
 rs_plans *rs_plans_make(rs_converter *converter, size_t bytes)
 {
-    rs_plans *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return NULL;
-    made->count = count_records(converter, bytes);
-    made->status = fill_plans(converter, made);
-    if (made->status != RESTRIDE_OK)
-        made->why = strdup(restride_last_error());
-    return made;
+    const restride_status status = converter->engine != NULL ? RESTRIDE_OK : make_engine(converter);
+    return rs_plans_create(converter->relayout, bytes, converter->engine, status);
 }
 
-static rs_plans *find_plans(const rs_converter *converter, size_t bytes)
-{
-    rs_plans *plans = converter->plans;
-    while (plans != NULL && plans->count != count_records(converter, bytes))
-        plans = plans->next;
-    return plans;
-}
-
-/* What could not be planned is not tried again. */
 bool rs_converter_lacks_plans(const rs_converter *converter, size_t bytes)
 {
     return rs_relayout_needs_plans(converter->relayout, bytes) &&
-           find_plans(converter, bytes) == NULL;
+           rs_plans_find(converter->plans, converter->relayout, bytes) == NULL;
 }
 
-/* Programs whose arrays change their length would fill the device with plans: of those that no
- * buffer has, the latest are kept, as many as one launch can want. */
 void rs_converter_add_plans(rs_converter *converter, rs_plans *plans)
 {
-    enum { MOST_UNUSED = 64 };
-    plans->next = converter->plans;
-    converter->plans = plans;
-    int unused = 0;
-    for (rs_plans **place = &plans->next; *place != NULL;) {
-        rs_plans *older = *place;
-        if (older->workspaces > 0 || ++unused < MOST_UNUSED) {
-            place = &older->next;
-            continue;
-        }
-        *place = older->next;
-        rs_plans_destroy(older);
-    }
+    rs_plans_add(&converter->plans, plans);
 }
 
 /* ---- workspaces ---- */
@@ -238,19 +144,17 @@ restride_status rs_workspace_take(rs_converter *converter, rs_stream queue, size
         return RESTRIDE_OK;
     size_t scratch_bytes = count_records(converter, bytes) * converter->relayout->record.size;
     const bool by_plans = rs_relayout_needs_plans(converter->relayout, bytes);
-    rs_plans *plans = by_plans ? find_plans(converter, bytes) : NULL;
+    rs_plans *plans = by_plans ? rs_plans_find(converter->plans, converter->relayout, bytes) : NULL;
     if (plans == NULL && by_plans)
         return rs_fail(RESTRIDE_UNSUPPORTED, "There is no plan for arrays of %zu bytes.", bytes);
-    if (plans != NULL && plans->status != RESTRIDE_OK)
-        return rs_fail(plans->status, "%s", plans->why != NULL ? plans->why : "There is no plan.");
-    if (plans != NULL)
+    restride_status status = plans != NULL ? rs_plans_check(plans) : RESTRIDE_OK;
+    if (plans != NULL && status == RESTRIDE_OK)
         scratch_bytes = scratch_of_plans(plans);
     cl_mem scratch = NULL;
-    if (scratch_bytes > 0) {
-        restride_status status = take_scratch(converter, queue, scratch_bytes, &scratch, placed);
-        if (status != RESTRIDE_OK)
-            return status;
-    }
+    if (status == RESTRIDE_OK && scratch_bytes > 0)
+        status = take_scratch(converter, queue, scratch_bytes, &scratch, placed);
+    if (status != RESTRIDE_OK)
+        return status;
     if (plans != NULL)
         plans->workspaces++;
     *workspace = (rs_workspace){plans, scratch};

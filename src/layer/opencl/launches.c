@@ -4,15 +4,9 @@
  * it, and the policy wants it; otherwise all buffers are brought to AoS and the program's own
  * kernel runs.
  */
-#include "base/log.h"
-#include "layer/core/choice.h"
-#include "layer/core/launch_wait.h"
-#include "layer/core/process_exit.h"
+#include "layer/core/launch.h"
 #include "layer/core/repeat.h"
-#include "layer/core/report.h"
-#include "layer/core/timing.h"
 #include "layer/core/verify.h"
-#include "layer/core/wait.h"
 #include "layer/opencl/profiled_launch.h"
 
 /* The quicker form holds where every array ends with a full tile. */
@@ -56,17 +50,6 @@ static unsigned bit_of_form(const rs_choice *choice) RS_LOCKED
     return choice->rewritten ? 2u << form_of_launch(choice->kernel) : 1u;
 }
 
-/* Whether the kernel has been launched before in this form. It is the program's own business
- * whether the driver still compiles its own form, if it has launched no other. */
-static bool has_run(const rs_choice *choice, unsigned form)
-{
-    const rs_kernel *kernel = choice->kernel;
-    if (kernel == NULL || kernel->facts == NULL)
-        return !choice->rewritten;
-    return (kernel->facts->forms_run & form) != 0 ||
-           (!choice->rewritten && kernel->facts->forms_run == 0);
-}
-
 /* `handle` is the program's own kernel at first, and then the one that was launched. */
 static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel *handle,
                       cl_event *event) RS_LOCKED
@@ -74,12 +57,7 @@ static cl_int enqueue(rs_command *command, const rs_choice *choice, cl_kernel *h
     const rs_range *r = choice->range;
     rs_kernel *kernel = choice->kernel;
     const unsigned form = bit_of_form(choice);
-    if (!rs_exit_admits(rs_the_layer(), has_run(choice, form)))
-        return command->error = CL_OUT_OF_RESOURCES;
-    if (kernel != NULL)
-        rs_command_use_all(command, kernel, choice->rewritten ? choice->layouts : NULL,
-                           choice->by_policy ? choice->demand : RS_AGAINST_LAYOUT);
-    cl_int error = command->error;
+    cl_int error = rs_launch_place(command, choice, form);
     if (error == CL_SUCCESS && choice->rewritten)
         error = set_counts(kernel);
     if (error != CL_SUCCESS)
@@ -102,52 +80,6 @@ static double count_work_items(cl_uint dimensions, const size_t *global)
     return count;
 }
 
-/* Chooses, with the lock. What is being built and is needed at once is waited for without it
- * (device_layouts.h), and not for ever: the build may itself wait for this call, in a callback. */
-static void choose(rs_choice *choice, cl_command_queue queue, bool has_valid_list,
-                   cl_kernel handle) RS_LOCKED
-{
-    const double longest = 30;
-    double end = 0;
-    bool is_in_time = true;
-    rs_layer *layer = rs_the_layer();
-    for (;;) {
-        const unsigned long long seen = rs_layer_changes(layer);
-        choice->queue = has_valid_list ? rs_queue_of(layer, queue) : NULL;
-        choice->kernel = rs_kernel_find(layer, handle);
-        rs_choose(choice);
-        if (!choice->is_pending || rs_exit_has_begun(layer) || !is_in_time)
-            return;
-        rs_layer_unlock(layer);
-        if (choice->has_waited) {
-            end = end > 0 ? end : rs_layer_clock() + longest;
-            is_in_time = rs_layer_wait(layer, seen, end);
-        } else {
-            rs_launch_wait(layer, queue, handle);
-        }
-        choice->has_waited = true;
-        rs_layer_lock(layer);
-    }
-}
-
-/* After the rewritten kernel could not be launched: whether the program's own can be. */
-static bool fall_back(rs_command *command, rs_choice *choice, cl_int error) RS_LOCKED
-{
-    const rs_kernel *kernel = choice->kernel;
-    if (command->error != CL_SUCCESS && command->refusal == NULL)
-        return false;
-    rs_log(RS_LOG_INFO, "a rewritten kernel could not be launched (error %d)", error);
-    if (command->refusal != NULL)
-        rs_report_hold(kernel->facts, command->argument, command->refusal);
-    else
-        rs_report_hold(kernel->facts, kernel->targets[0].index,
-                       "the device refused to launch the rewritten kernel");
-    command->error = CL_SUCCESS;
-    command->refusal = NULL;
-    choice->rewritten = false;
-    return true;
-}
-
 /* Whether the launch repeats the one before and was enqueued so. */
 static bool repeat(rs_choice *choice, cl_command_queue queue, cl_kernel handle, cl_uint wait_count,
                    const cl_event *wait_list, cl_event *event) RS_LOCKED
@@ -163,13 +95,22 @@ static bool repeat(rs_choice *choice, cl_command_queue queue, cl_kernel handle, 
     return true;
 }
 
-/* What run_own() needs. */
+/* What find() and run_own() need. */
 typedef struct {
     cl_command_queue queue;
     cl_kernel handle;
     cl_uint wait_count;
     const cl_event *wait_list;
 } own_launch;
+
+static bool find(rs_choice *choice, void *launch) RS_LOCKED
+{
+    const own_launch *as = launch;
+    const bool has_valid_list = (as->wait_count == 0) == (as->wait_list == NULL);
+    choice->queue = has_valid_list ? rs_queue_of(rs_the_layer(), as->queue) : NULL;
+    choice->kernel = rs_kernel_find(rs_the_layer(), as->handle);
+    return true;
+}
 
 static int run_own(const rs_choice *own, void *launch) RS_LOCKED
 {
@@ -190,8 +131,8 @@ static cl_int launch(rs_choice *choice, cl_command_queue queue, cl_kernel handle
     rs_command command;
     cl_event mine = NULL;
     cl_kernel form = handle;
-    choose(choice, queue, (wait_count == 0) == (wait_list == NULL), handle);
     own_launch own = {queue, handle, wait_count, wait_list};
+    rs_launch_choose(rs_the_layer(), choice, queue, handle, find, &own);
     rs_verification verification;
     rs_verify_begin(&verification, choice, run_own, &own);
     rs_command_start(&command, rs_the_layer(), choice->queue, queue, wait_count, wait_list);
@@ -202,7 +143,8 @@ static cl_int launch(rs_choice *choice, cl_command_queue queue, cl_kernel handle
     cl_event *out = timed ? &mine : event;
 
     cl_int error = enqueue(&command, choice, &form, out);
-    if (error != CL_SUCCESS && choice->rewritten && fall_back(&command, choice, error)) {
+    if (error != CL_SUCCESS && choice->rewritten &&
+        rs_launch_falls_back(&command, choice, error, "rewritten kernel")) {
         form = handle;
         error = enqueue(&command, choice, &form, out);
     }

@@ -5,21 +5,13 @@
  */
 #include "base/log.h"
 #include "engine/opencl/drivers.h"
-#include "layer/core/device_layouts.h"
-#include "layer/core/exit_wait.h"
-#include "layer/core/file_limit.h"
-#include "layer/core/knowledge.h"
-#include "layer/core/process_exit.h"
-#include "layer/core/report.h"
-#include "layer/core/timing.h"
+#include "layer/core/life.h"
 #include "layer/opencl/driver.h"
 
 #include <CL/cl_layer.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The second form of the entry point, for loaders newer than the headers. */
 cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entry_count, const cl_icd_dispatch *target,
@@ -30,46 +22,9 @@ rs_opencl_layer rs_opencl;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void begin_fork(void) RS_LOCKS
-{
-    const double longest = 60;
-    rs_builds_wait(rs_the_layer(), longest);
-}
-
-static void end_fork(void) RS_UNLOCKS
-{
-    rs_layer_unlock(rs_the_layer());
-}
-
-static void begin_child(void)
-{
-    rs_layer_init_locks(rs_the_layer());
-    rs_report_begin_child(rs_the_layer());
-}
-
-/*
- * A child that the program forks has the forking thread alone. So there is no other in the layer at
- * that moment, nor in a compiler on the layer's behalf: what these hold would stay locked in the
- * child.
- */
 static void make_layer(void)
 {
-    rs_layer_init(rs_the_layer());
-    pthread_atfork(begin_fork, end_fork, begin_child);
-}
-
-static void write_at_exit(void)
-{
-    if (getpid() != rs_the_layer()->process)
-        return;
-    sigset_t before;
-    rs_file_limit_ignore(&before);
-    rs_layer_lock(rs_the_layer());
-    rs_report_write(rs_the_layer(), true);
-    if (!rs_the_layer()->is_forked)
-        rs_knowledge_save(rs_the_layer());
-    rs_layer_unlock(rs_the_layer());
-    rs_file_limit_restore(&before);
+    rs_layer_begin(rs_the_layer());
 }
 
 static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispatch *target)
@@ -79,7 +34,6 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
     pthread_once(&once, make_layer);
     memcpy(&rs_opencl.driver, target, given * sizeof(void *));
     rs_opencl_add_drivers(&rs_opencl.driver);
-    rs_exit_expect(rs_the_layer(), rs_exit_wait);
     rs_layer_add_contexts(&rs_opencl.own);
     rs_layer_add_devices(&rs_opencl.own);
     rs_layer_add_buffers(&rs_opencl.own);
@@ -98,16 +52,11 @@ static const cl_icd_dispatch *make_table(cl_uint entry_count, const cl_icd_dispa
             ours[i] = theirs[i];
     rs_log(RS_LOG_INFO, "layer loaded: policy %s, tile %zu",
            rs_policy_name(rs_the_layer()->settings.policy), rs_the_layer()->settings.tile);
-    if (rs_report_wanted(rs_the_layer()) || rs_timing_wanted(rs_the_layer())) {
-        /* The report asks the driver for times at the end: the loader stays, also if the program
-         * closes it. */
-        if (dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
-            rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
-        atexit(write_at_exit);
-    }
-    rs_layer_lock(rs_the_layer());
-    rs_report_write(rs_the_layer(), false);
-    rs_layer_unlock(rs_the_layer());
+    /* The report asks the driver for times at the end: the loader stays, also if the program closes
+     * it. */
+    if (rs_layer_begin_report(rs_the_layer()) &&
+        dlopen("libOpenCL.so.1", RTLD_NOLOAD | RTLD_LAZY) == NULL)
+        rs_log(RS_LOG_WARNING, "the OpenCL loader has an unusual name");
     return &rs_opencl.own;
 }
 
