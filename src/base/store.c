@@ -1,6 +1,7 @@
 /* Texts on disk: see store.h. */
 #include "base/store.h"
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/owner.h"
 
@@ -279,20 +280,14 @@ typedef struct {
 
 typedef struct {
     stored *entries;
-    size_t count, capacity;
+    size_t count;
     size_t bytes;
 } listing;
 
 static void list_entry(listing *list, const stored *entry)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity * 2 + 64;
-        stored *larger = realloc(list->entries, capacity * sizeof *larger);
-        if (larger == NULL)
-            return;
-        list->entries = larger;
-        list->capacity = capacity;
-    }
+    if (!RS_LIST_GROW(list->entries, list->count))
+        return;
     list->entries[list->count++] = *entry;
     list->bytes += entry->bytes;
 }
@@ -340,7 +335,7 @@ static int compare_use(const void *a, const void *b)
  * reader has it open. */
 void rs_store_trim(const char *kind, size_t most_entries, size_t most_bytes)
 {
-    listing list = {NULL, 0, 0, 0};
+    listing list = {NULL, 0, 0};
     int descriptor = open_folder(kind, false);
     DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     if (folder == NULL) {

@@ -15,7 +15,7 @@
 /* A list of words; like rs_text, a failed allocation marks it. */
 typedef struct {
     char **at; /* with a NULL behind the last one once there is one */
-    size_t count, capacity;
+    size_t count;
     bool failed;
 } rs_words;
 

@@ -1,5 +1,6 @@
 /* See nvcc.h: what nvcc says that it would do. */
 #include "base/child.h"
+#include "base/list.h"
 #include "cli/nvcc.h"
 
 #include <stdlib.h>
@@ -9,16 +10,11 @@ void rs_words_add(rs_words *words, const char *word)
 {
     if (words->failed)
         return;
-    if (words->count + 1 >= words->capacity) {
-        const size_t wanted = words->capacity == 0 ? 16 : 2 * words->capacity;
-        char **grown = realloc(words->at, wanted * sizeof *grown);
-        if (grown == NULL) {
-            words->failed = true;
-            return;
-        }
-        words->at = grown;
-        words->capacity = wanted;
-    }
+    /* NULL is behind them */
+    words->failed =
+        !RS_LIST_GROW(words->at, words->count) || !RS_LIST_GROW(words->at, words->count + 1);
+    if (words->failed)
+        return;
     words->at[words->count] = strdup(word);
     words->failed = words->at[words->count] == NULL;
     words->count += !words->failed;
@@ -30,7 +26,7 @@ void rs_words_free(rs_words *words)
     for (size_t i = 0; i < words->count; i++)
         free(words->at[i]);
     free(words->at);
-    *words = (rs_words){NULL, 0, 0, false};
+    *words = (rs_words){NULL, 0, false};
 }
 
 static bool has(const rs_words *words, const char *word)
@@ -82,7 +78,7 @@ static bool spread_file(rs_nvcc *call, const char *names, int depth)
         const size_t length = strcspn(names, ",");
         char *name = strndup(names, length);
         rs_text text = RS_TEXT_EMPTY;
-        rs_words words = {NULL, 0, 0, false};
+        rs_words words = {NULL, 0, false};
         is_read = name != NULL && rs_text_read_file(&text, name) == RESTRIDE_OK;
         if (is_read && text.size > 0)
             split(&words, text.data, text.size);
@@ -148,7 +144,7 @@ static bool becomes_object(const char *line, const char *file)
 static void read_command(rs_nvcc *call, const char *line, size_t length)
 {
     static const char depends[] = "-- Filter Dependencies -- > ";
-    rs_words words = {NULL, 0, 0, false};
+    rs_words words = {NULL, 0, false};
     if (length > sizeof depends - 1 && strncmp(line, depends, sizeof depends - 1) == 0) {
         char *file = strndup(line + sizeof depends - 1, length - (sizeof depends - 1));
         while (file != NULL && strlen(file) > 0 && strchr(" \r", file[strlen(file) - 1]) != NULL)
@@ -195,9 +191,9 @@ static bool is_unusual(const rs_words *arguments)
 bool rs_nvcc_ask(rs_nvcc *call)
 {
     rs_text output = RS_TEXT_EMPTY, said = RS_TEXT_EMPTY;
-    rs_words command = {NULL, 0, 0, false}, given = call->arguments;
+    rs_words command = {NULL, 0, false}, given = call->arguments;
     int exit_status = 1;
-    call->arguments = (rs_words){NULL, 0, 0, false};
+    call->arguments = (rs_words){NULL, 0, false};
     bool is_known = spread(call, given.at, given.count, 0) && !is_unusual(&call->arguments);
     rs_words_free(&given);
     rs_words_add(&command, call->nvcc);

@@ -156,7 +156,7 @@ static bool compile_companions(const rs_nvcc *call)
     const size_t count = call->sources.count;
     const bool explains = getenv("RESTRIDE_EXPLAIN") != NULL;
     rs_nvcc_companion *companions = calloc(count, sizeof *companions);
-    rs_words command = {NULL, 0, 0, false};
+    rs_words command = {NULL, 0, false};
     bool is_done = companions != NULL;
     for (size_t i = 0; i < count && is_done; i++)
         rs_nvcc_make(call, call->sources.at[i], explains, &companions[i]);

@@ -4,6 +4,7 @@
  */
 #include "judge/traffic.h"
 
+#include "base/list.h"
 #include "sim/device.h"
 
 #include <stdlib.h>
@@ -25,23 +26,13 @@ enum {
 
 typedef struct {
     uint64_t *numbers;
-    size_t count, room;
+    size_t count;
     bool failed;
 } set;
 
 static void add(set *s, uint64_t number)
 {
-    if (s->count == s->room) {
-        size_t room = s->room > 0 ? 2 * s->room : 256;
-        uint64_t *larger = realloc(s->numbers, room * sizeof *larger);
-        if (larger == NULL) {
-            s->failed = true;
-            return;
-        }
-        s->numbers = larger;
-        s->room = room;
-    }
-    s->numbers[s->count++] = number;
+    RS_LIST_ADD(s->numbers, s->count, s->failed, number);
 }
 
 static int compare(const void *a, const void *b)

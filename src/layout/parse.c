@@ -1,6 +1,7 @@
 /* Parsing dimension lists and layout expressions (design section 3), and the checks that make a
  * layout a layout. */
 #include "base/arithmetic.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "layout/cursor.h"
 #include "layout/members.h"
@@ -23,19 +24,6 @@ typedef struct {
     bool may_spread; /* terms over processes */
 } expression_parser;
 
-/* Makes room for one more entry of an array whose capacity is the next power of two. */
-static bool grow(void **array, size_t count, size_t entry_size)
-{
-    if ((count & (count - 1)) != 0)
-        return true;
-    size_t capacity = count == 0 ? 1 : 2 * count;
-    void *larger = realloc(*array, capacity * entry_size);
-    if (larger == NULL)
-        return false;
-    *array = larger;
-    return true;
-}
-
 static int find_dimension(const restride_layout *layout, rs_layout_name name)
 {
     for (int d = 0; d < layout->rank; d++)
@@ -46,10 +34,8 @@ static int find_dimension(const restride_layout *layout, rs_layout_name name)
 
 static restride_status add_dimension(restride_layout *layout, rs_layout_name name)
 {
-    void *dimensions = layout->dimensions;
-    if (!grow(&dimensions, (size_t)layout->rank, sizeof *layout->dimensions))
+    if (!RS_LIST_GROW(layout->dimensions, layout->rank))
         return rs_fail_memory("a dimension");
-    layout->dimensions = dimensions;
     char *copy = rs_name_copy(name);
     if (copy == NULL)
         return rs_fail_memory("a dimension's name");
@@ -282,15 +268,11 @@ static restride_status parse_term(expression_parser *parser)
     rs_cursor_skip_blanks(cursor);
     if (cursor->position == end && cursor->text[end] != '\0')
         return rs_cursor_fail(cursor, RESTRIDE_SYNTAX, end, "a blank is expected after the term.");
-    void *terms = layout->terms, *spans = parser->spans;
     if (layout->term_count == INT16_MAX)
         return rs_cursor_fail(cursor, RESTRIDE_UNSUPPORTED, begin, "there are more than %d terms.",
                               INT16_MAX);
-    bool grown = grow(&terms, (size_t)layout->term_count, sizeof *layout->terms);
-    layout->terms = terms;
-    grown = grown && grow(&spans, (size_t)layout->term_count, sizeof *parser->spans);
-    parser->spans = spans;
-    if (!grown)
+    if (!RS_LIST_GROW(layout->terms, layout->term_count) ||
+        !RS_LIST_GROW(parser->spans, layout->term_count))
         return rs_fail_memory("a layout's terms");
     parser->spans[layout->term_count] = (rs_span){begin, end - begin};
     layout->spread = layout->spread || term.spread;

@@ -1,5 +1,6 @@
 /* Parts into another order; see order.h. */
 #include "engine/device/order.h"
+#include "base/list.h"
 #include "engine/settle.h"
 
 #include <stdlib.h>
@@ -16,26 +17,11 @@ typedef struct {
 
 /* ---- lists that grow ---- */
 
-static bool grow(void **list, size_t *capacity, size_t count, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = 2 * *capacity + 16;
-    void *grown = realloc(*list, larger * size);
-    if (grown == NULL)
-        return false;
-    *list = grown;
-    *capacity = larger;
-    return true;
-}
-
 static bool add_part(rs_order *order, size_t from, size_t to, size_t bytes)
 {
     if (bytes == 0)
         return true;
-    void *list = order->parts;
-    bool room = grow(&list, &order->part_capacity, order->part_count, sizeof *order->parts);
-    order->parts = list;
+    const bool room = RS_LIST_GROW(order->parts, order->part_count);
     if (room)
         order->parts[order->part_count++] = (rs_order_part){from, to, bytes};
     return room;
@@ -51,9 +37,7 @@ static bool add_step(rs_order *order, rs_order_kind kind)
     }
     if (first == order->part_count)
         return true;
-    void *list = order->steps;
-    bool room = grow(&list, &order->step_capacity, order->step_count, sizeof *order->steps);
-    order->steps = list;
+    const bool room = RS_LIST_GROW(order->steps, order->step_count);
     if (room)
         order->steps[order->step_count++] = (rs_order_step){kind, first, order->part_count - first};
     return room;
@@ -156,7 +140,6 @@ typedef struct {
 typedef struct {
     reversal *list;
     size_t count;
-    size_t capacity;
     bool failed;
 } reversals;
 
@@ -164,12 +147,7 @@ enum { MOST_DEPTH = 64 };
 
 static void add_reversal(reversals *all, size_t turn, size_t from, size_t bytes)
 {
-    void *list = all->list;
-    if (all->failed || !grow(&list, &all->capacity, all->count, sizeof *all->list))
-        all->failed = true;
-    all->list = list;
-    if (!all->failed)
-        all->list[all->count++] = (reversal){turn, from, bytes};
+    RS_LIST_ADD(all->list, all->count, all->failed, (reversal){turn, from, bytes});
 }
 
 static size_t sum_bytes(const piece *pieces, size_t count)

@@ -32,10 +32,8 @@ typedef struct {
 typedef struct {
     rs_order_part *parts;
     size_t part_count;
-    size_t part_capacity;
     rs_order_step *steps;
     size_t step_count;
-    size_t step_capacity;
     size_t waiting; /* bytes of scratch memory */
 } rs_order;
 

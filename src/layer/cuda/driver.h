@@ -74,7 +74,7 @@ typedef struct {
     rs_cuda_more more;
     struct { /* allocations in the order of their addresses: memory.c */
         rs_cuda_buffer **all;
-        size_t count, capacity;
+        size_t count;
     } memory;
     rs_map streams;        /* records by the driver's handle, of streams that have one */
     rs_cuda_queue *legacy; /* the default stream of the one context */

@@ -2,6 +2,7 @@
 #include "layer/cuda/forms.h"
 
 #include "base/json.h"
+#include "base/list.h"
 #include "layer/cuda/names.h"
 #include "layout/record_json.h"
 
@@ -166,14 +167,8 @@ static const rs_form_kernel *find_plain(const rs_forms *forms, const char *plain
 
 static restride_status add_kernel(rs_forms *forms, const rs_form_kernel *kernel)
 {
-    if (forms->count == forms->capacity) {
-        const size_t wanted = forms->capacity == 0 ? 16 : 2 * forms->capacity;
-        rs_form_kernel *grown = realloc(forms->kernels, wanted * sizeof *grown);
-        if (grown == NULL)
-            return rs_fail_memory("descriptions of kernels");
-        forms->kernels = grown;
-        forms->capacity = wanted;
-    }
+    if (!RS_LIST_GROW(forms->kernels, forms->count))
+        return rs_fail_memory("descriptions of kernels");
     forms->kernels[forms->count++] = *kernel;
     return RESTRIDE_OK;
 }

@@ -72,7 +72,7 @@ typedef struct {
 /* All zero to begin with. */
 typedef struct {
     rs_form_kernel *kernels;
-    size_t count, capacity;
+    size_t count;
     unsigned long long loaded; /* objects that were there when they were looked at */
 } rs_forms;
 

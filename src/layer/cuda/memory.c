@@ -11,6 +11,7 @@
  * A call that names an address of an allocation has it in the program's layout. What is all
  * replaced needs no conversion.
  */
+#include "base/list.h"
 #include "layer/core/buffer.h"
 #include "layer/core/events.h"
 #include "layer/core/restore.h"
@@ -49,14 +50,8 @@ rs_cuda_buffer *rs_cuda_buffer_at(uintptr_t address)
 
 static bool add_place(rs_cuda_buffer *buffer) RS_LOCKED
 {
-    if (rs_cuda.memory.count == rs_cuda.memory.capacity) {
-        const size_t capacity = rs_cuda.memory.capacity * 2 + 64;
-        rs_cuda_buffer **all = realloc(rs_cuda.memory.all, capacity * sizeof *all);
-        if (all == NULL)
-            return false;
-        rs_cuda.memory.all = all;
-        rs_cuda.memory.capacity = capacity;
-    }
+    if (!RS_LIST_GROW(rs_cuda.memory.all, rs_cuda.memory.count))
+        return false;
     const size_t below = count_below(first_of(buffer));
     rs_cuda_buffer **place = rs_cuda.memory.all + below;
     memmove(place + 1, place, (rs_cuda.memory.count - below) * sizeof *place);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/library.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/store.h"
 #include "layer/core/rewriter.h"
@@ -56,10 +57,8 @@ static size_t library_count;
 
 static bool add(strings *list, const char *text)
 {
-    char **grown = realloc(list->at, (list->count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!RS_LIST_GROW(list->at, list->count))
         return false;
-    list->at = grown;
     char *copy = strdup(text != NULL ? text : "");
     list->at[list->count] = copy;
     list->count += copy != NULL;

@@ -21,7 +21,7 @@ typedef struct {
      * until it has released them, so that none of them can become another's handle. */
     struct {
         cl_event *events;
-        size_t count, capacity;
+        size_t count;
     } standing_in;
     rs_map programs;
     unsigned program_count;

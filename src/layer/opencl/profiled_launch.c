@@ -1,6 +1,7 @@
 /* Timed launches of queues without profiling: see profiled_launch.h. */
 #include "layer/opencl/profiled_launch.h"
 
+#include "base/list.h"
 #include "base/log.h"
 
 #include <stdlib.h>
@@ -79,14 +80,8 @@ void rs_profiled_events_trim(void)
 static void note(cl_event event) RS_LOCKED
 {
     rs_profiled_events_trim();
-    if (rs_opencl.standing_in.count == rs_opencl.standing_in.capacity) {
-        size_t capacity = rs_opencl.standing_in.capacity * 2 + 8;
-        cl_event *larger = realloc(rs_opencl.standing_in.events, capacity * sizeof *larger);
-        if (larger == NULL)
-            return;
-        rs_opencl.standing_in.events = larger;
-        rs_opencl.standing_in.capacity = capacity;
-    }
+    if (!RS_LIST_GROW(rs_opencl.standing_in.events, rs_opencl.standing_in.count))
+        return;
     rs_driver()->clRetainEvent(event);
     rs_opencl.standing_in.events[rs_opencl.standing_in.count++] = event;
 }
