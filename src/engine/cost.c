@@ -74,7 +74,7 @@ double rs_reverse_cost(const rs_transpose_task *task, size_t scratch_limit)
     return walks_cost(task, &walk, scratch_limit);
 }
 
-double rs_slots_cost(const rs_transpose_task *task, size_t scratch_limit)
+static double slots_cost(const rs_transpose_task *task, size_t scratch_limit)
 {
     rs_slots slots;
     if (!rs_slots_of(&slots, task) || slots.axes.elements > UINT32_MAX / 2 ||
@@ -88,7 +88,7 @@ double rs_slots_cost(const rs_transpose_task *task, size_t scratch_limit)
 
 /* Short runs have lines in common with others, a group waits for each of its boxes, and fewer
  * groups are at work where boxes are large. */
-double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes)
+static double boxes_cost(const rs_transpose_task *task, size_t box_bytes)
 {
     rs_slots slots;
     rs_box_cut cut;
@@ -99,6 +99,20 @@ double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes)
     double narrow = cut.word < NARROW_WORD ? 0.3 : 0;
     return 0.65 + narrow + 18 / run + 3000 / (run * (double)cut.rows) + 3.9 / access +
            (double)cut.local_bytes / 170e3;
+}
+
+/* Rows of unequal members pass through local memory, granule by granule; places have 16 bits. */
+static double zip_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit)
+{
+    enum { MOST_GRANULES = 65535, MEMBER_BYTES = 8 /* of a granule's entry in a table */ };
+    size_t granule = LONGEST_WORD;
+    for (size_t i = 0; i < task->piece_count; i++)
+        granule = rs_size_gcd(granule, task->pieces[i].unit);
+    size_t row = task->cols / granule;
+    if (task->cols > chip_bytes / task->rows || row > MOST_GRANULES / task->rows ||
+        row * MEMBER_BYTES > scratch_limit)
+        return INFINITY;
+    return 1.1 + 2 / (double)granule;
 }
 
 /* ---- what baselines cost: only the choice of tiles depends on it ---- */
@@ -133,7 +147,7 @@ static bool has_room_for_flags(const rs_transpose_task *task, size_t chip_bytes)
     return flags + flags / FLAG_BITS + sizeof(uint32_t) <= chip_bytes;
 }
 
-double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit)
+static double baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit)
 {
     double claims = 1000 / (double)task->unit;
     switch (task->method) {
@@ -150,6 +164,26 @@ double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t
         return is_followed(task) && has_room_for_flags(task, chip_bytes) ? 15 : INFINITY;
     default:
         return INFINITY;
+    }
+}
+
+/* ---- all of them ---- */
+
+double rs_shared_cost(const rs_transpose_task *task, size_t chip_bytes, size_t box_bytes,
+                      size_t scratch_limit)
+{
+    switch (task->method) {
+    case RS_TRANSPOSE_BOXES:
+        return boxes_cost(task, box_bytes);
+    case RS_TRANSPOSE_SLOTS:
+        return slots_cost(task, scratch_limit);
+    case RS_TRANSPOSE_REVERSE:
+        return rs_reverse_cost(task, scratch_limit);
+    case RS_TRANSPOSE_UNZIP:
+    case RS_TRANSPOSE_ZIP:
+        return zip_cost(task, chip_bytes, scratch_limit);
+    default:
+        return baseline_cost(task, chip_bytes, scratch_limit);
     }
 }
 

@@ -192,19 +192,17 @@ typedef struct {
  * each quarter of that. */
 size_t rs_engine_workers(const rs_engine_traits *traits, size_t bytes);
 
-/* What RS_TRANSPOSE_PIPT, PTTWAC and their panels cost on a device whose groups hold `chip_bytes`,
- * as rs_engine_traits' cost; infinite for other stages. */
-double rs_baseline_cost(const rs_transpose_task *task, size_t chip_bytes, size_t scratch_limit);
-
 /* Passes of lines that are saved and stored element by element, on any GPU. */
 enum { RS_ASIDE_PASSES = 4 };
 
-/* What stages of devices cost whose kernels are the same on all: CHAINS, REVERSE and, without what
- * it waits for, FUSED; SLOTS; and BOXES, which have `box_bytes` on chip. The last two are infinite
- * for tasks that are none of these. */
+/* What stages of devices cost whose kernels are the same on all, as rs_engine_traits' cost: BOXES,
+ * which have `box_bytes` on chip, SLOTS, REVERSE, ZIP and UNZIP, and the baselines, whose groups
+ * hold `chip_bytes`. Infinite for other stages. */
+double rs_shared_cost(const rs_transpose_task *task, size_t chip_bytes, size_t box_bytes,
+                      size_t scratch_limit);
+
+/* What CHAINS and, without what it waits for, FUSED cost with the same kernels. */
 double rs_reverse_cost(const rs_transpose_task *task, size_t scratch_limit);
-double rs_slots_cost(const rs_transpose_task *task, size_t scratch_limit);
-double rs_boxes_cost(const rs_transpose_task *task, size_t box_bytes);
 
 /* What FUSED costs besides its runs on a device: the scratch memory holds one tile for each group
  * at work, and each waits for its tile, the longer the larger that is. */

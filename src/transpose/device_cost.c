@@ -9,8 +9,6 @@ enum {
     REGISTER_VALUES = 64,
     MOST_ITEMS = 1024,
     MOST_BYTES_OF_A_ROW = 32 << 10, /* that are shuffled one by one without taking far longer */
-    MOST_GRANULES = 65535,          /* of a block */
-    MEMBER_BYTES = 8,               /* of a granule's entry in a table */
     PART_BYTES = 48,                /* of a part's entries */
     SIZE_WIDTH_BITS = 63,
     LAUNCH_BYTES = 6 << 20
@@ -115,40 +113,6 @@ static double fused_cost(const rs_transpose_task *task, const rs_engine_traits *
     return rs_reverse_cost(task, scratch_limit) + 0.15 + rs_fused_wait(task, scratch_limit);
 }
 
-static double slots_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                         size_t scratch_limit)
-{
-    (void)traits;
-    return rs_slots_cost(task, scratch_limit);
-}
-
-static double boxes_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                         size_t scratch_limit)
-{
-    (void)scratch_limit;
-    return rs_boxes_cost(task, traits->box_bytes);
-}
-
-static double baseline_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                            size_t scratch_limit)
-{
-    return rs_baseline_cost(task, traits->chip_bytes, scratch_limit);
-}
-
-/* Rows of unequal members pass through local memory, granule by granule; places have 16 bits. */
-static double zip_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
-                       size_t scratch_limit)
-{
-    size_t granule = 16;
-    for (size_t i = 0; i < task->piece_count; i++)
-        granule = rs_size_gcd(granule, task->pieces[i].unit);
-    size_t row = task->cols / granule;
-    if (task->cols > traits->chip_bytes / task->rows || row > MOST_GRANULES / task->rows ||
-        row * MEMBER_BYTES > scratch_limit)
-        return RS_COST_IMPOSSIBLE;
-    return 1.1 + 2 / (double)granule;
-}
-
 /* Swaps: two passes, when a part slides or changes places with another. */
 static double reorder_cost(const rs_transpose_task *task, const rs_engine_traits *traits,
                            size_t scratch_limit)
@@ -183,15 +147,12 @@ double rs_device_cost(const rs_transpose_task *task, const rs_engine_traits *tra
                                                             const rs_engine_traits *, size_t) = {
         [RS_TRANSPOSE_PANELS] = panels_cost,   [RS_TRANSPOSE_CHAINS] = chains_cost,
         [RS_TRANSPOSE_SQUARE] = square_cost,   [RS_TRANSPOSE_TILES] = tiles_cost,
-        [RS_TRANSPOSE_REVERSE] = chains_cost,  [RS_TRANSPOSE_SHUFFLE_ROWS] = rows_cost,
-        [RS_TRANSPOSE_ROTATE] = rotation_cost, [RS_TRANSPOSE_SHUFFLE_COLUMNS] = columns_cost,
-        [RS_TRANSPOSE_UNZIP] = zip_cost,       [RS_TRANSPOSE_ZIP] = zip_cost,
-        [RS_TRANSPOSE_REORDER] = reorder_cost, [RS_TRANSPOSE_JOIN] = tails_cost,
-        [RS_TRANSPOSE_SPLIT] = tails_cost,     [RS_TRANSPOSE_FUSED] = fused_cost,
-        [RS_TRANSPOSE_BOXES] = boxes_cost,     [RS_TRANSPOSE_SLOTS] = slots_cost,
-        [RS_TRANSPOSE_PIPT] = baseline_cost,   [RS_TRANSPOSE_PIPT_PANELS] = baseline_cost,
-        [RS_TRANSPOSE_PTTWAC] = baseline_cost, [RS_TRANSPOSE_PTTWAC_PANELS] = baseline_cost,
+        [RS_TRANSPOSE_ROTATE] = rotation_cost, [RS_TRANSPOSE_SHUFFLE_ROWS] = rows_cost,
+        [RS_TRANSPOSE_REORDER] = reorder_cost, [RS_TRANSPOSE_SHUFFLE_COLUMNS] = columns_cost,
+        [RS_TRANSPOSE_JOIN] = tails_cost,      [RS_TRANSPOSE_SPLIT] = tails_cost,
+        [RS_TRANSPOSE_FUSED] = fused_cost,
     };
-    return costs[task->method] == NULL ? RS_COST_IMPOSSIBLE
-                                       : costs[task->method](task, traits, scratch_limit);
+    return costs[task->method] != NULL
+               ? costs[task->method](task, traits, scratch_limit)
+               : rs_shared_cost(task, traits->chip_bytes, traits->box_bytes, scratch_limit);
 }

@@ -73,20 +73,14 @@ static double panels_cost(const rs_cuda_engine *engine, const rs_transpose_task 
            misaligned(task->cols * task->unit, 0.12) + misaligned(task->rows * task->unit, 0.12);
 }
 
-static double reverse_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                           size_t scratch_limit)
-{
-    (void)engine;
-    return rs_reverse_cost(task, scratch_limit);
-}
-
 /* Elements that do not begin at lines touch one more, and narrow accesses take more of them. There
  * are few long ones, and the longest chain holds up the rest. */
 static double chains_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                           size_t scratch_limit)
 {
+    (void)engine;
     if (rs_cuda_walks_on_device(task))
-        return reverse_cost(engine, task, scratch_limit);
+        return rs_reverse_cost(task, scratch_limit);
     double unit = (double)task->unit;
     double word = (double)rs_cuda_word(task);
     double few = 0.05 * fmax(log2(unit / 512), 0);
@@ -195,20 +189,6 @@ static double on_chip_cost(const rs_cuda_engine *engine, const rs_transpose_task
 
 /* ---- the stages of all devices ---- */
 
-static double slots_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                         size_t scratch_limit)
-{
-    (void)engine;
-    return rs_slots_cost(task, scratch_limit);
-}
-
-static double boxes_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                         size_t scratch_limit)
-{
-    (void)scratch_limit;
-    return rs_boxes_cost(task, engine->common.box_bytes);
-}
-
 /* A group has a tile, so small ones leave less under way. */
 static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
                          size_t scratch_limit)
@@ -221,21 +201,6 @@ static double tiles_cost(const rs_cuda_engine *engine, const rs_transpose_task *
     double narrow = rs_cuda_is_packed(task) ? packed_cost : narrow_words(task, 2);
     return 0.94 + 16 / (double)row + 1000 / (double)(task->tile * row) + misaligned(row, 0.1) +
            0.14 * full + narrow;
-}
-
-/* Rows of unequal members go through shared memory granule by granule; places have 16 bits. */
-static double zip_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                       size_t scratch_limit)
-{
-    enum { MOST_GRANULES = 65535, MEMBER_BYTES = 8 };
-    size_t granule = rs_size_gcd(16, task->cols);
-    for (size_t i = 0; i < task->piece_count; i++)
-        granule = rs_size_gcd(granule, task->pieces[i].unit);
-    size_t row = task->cols / granule;
-    if (task->cols > engine->common.local_bytes / task->rows || row > MOST_GRANULES / task->rows ||
-        row * MEMBER_BYTES > scratch_limit)
-        return INFINITY;
-    return 1.1 + 2 / (double)granule;
 }
 
 /* Swaps: two passes, when a part slides or changes places with another. */
@@ -257,44 +222,22 @@ static double fused_cost(const rs_cuda_engine *engine, const rs_transpose_task *
            narrow_words(task, 30);
 }
 
-static double baseline_cost(const rs_cuda_engine *engine, const rs_transpose_task *task,
-                            size_t scratch_limit)
-{
-    return rs_baseline_cost(task, engine->common.local_bytes, scratch_limit);
-}
-
 double rs_cuda_cost(const restride_engine *base, const rs_transpose_task *task,
                     size_t scratch_limit)
 {
     static double (*const costs[RS_TRANSPOSE_METHOD_COUNT])(const rs_cuda_engine *,
                                                             const rs_transpose_task *, size_t) = {
-        [RS_TRANSPOSE_PANELS] = panels_cost,
-        [RS_TRANSPOSE_CHAINS] = chains_cost,
-        [RS_TRANSPOSE_SQUARE] = square_cost,
-        [RS_TRANSPOSE_GROUPS] = groups_cost,
-        [RS_TRANSPOSE_JOIN] = tails_cost,
-        [RS_TRANSPOSE_SPLIT] = tails_cost,
-        [RS_TRANSPOSE_C2R_ROTATE] = columns_cost,
-        [RS_TRANSPOSE_C2R_ROWS] = rows_cost,
-        [RS_TRANSPOSE_C2R_COLUMNS] = columns_cost,
-        [RS_TRANSPOSE_R2C_COLUMNS] = columns_cost,
-        [RS_TRANSPOSE_R2C_ROWS] = rows_cost,
-        [RS_TRANSPOSE_R2C_ROTATE] = columns_cost,
-        [RS_TRANSPOSE_ON_CHIP] = on_chip_cost,
-        [RS_TRANSPOSE_BOXES] = boxes_cost,
-        [RS_TRANSPOSE_SLOTS] = slots_cost,
-        [RS_TRANSPOSE_TILES] = tiles_cost,
-        [RS_TRANSPOSE_REVERSE] = reverse_cost,
-        [RS_TRANSPOSE_UNZIP] = zip_cost,
-        [RS_TRANSPOSE_ZIP] = zip_cost,
-        [RS_TRANSPOSE_REORDER] = reorder_cost,
-        [RS_TRANSPOSE_FUSED] = fused_cost,
-        [RS_TRANSPOSE_PIPT] = baseline_cost,
-        [RS_TRANSPOSE_PTTWAC] = baseline_cost,
-        [RS_TRANSPOSE_PIPT_PANELS] = baseline_cost,
-        [RS_TRANSPOSE_PTTWAC_PANELS] = baseline_cost,
+        [RS_TRANSPOSE_PANELS] = panels_cost,       [RS_TRANSPOSE_CHAINS] = chains_cost,
+        [RS_TRANSPOSE_SQUARE] = square_cost,       [RS_TRANSPOSE_GROUPS] = groups_cost,
+        [RS_TRANSPOSE_JOIN] = tails_cost,          [RS_TRANSPOSE_SPLIT] = tails_cost,
+        [RS_TRANSPOSE_C2R_ROTATE] = columns_cost,  [RS_TRANSPOSE_C2R_ROWS] = rows_cost,
+        [RS_TRANSPOSE_C2R_COLUMNS] = columns_cost, [RS_TRANSPOSE_R2C_COLUMNS] = columns_cost,
+        [RS_TRANSPOSE_R2C_ROWS] = rows_cost,       [RS_TRANSPOSE_R2C_ROTATE] = columns_cost,
+        [RS_TRANSPOSE_ON_CHIP] = on_chip_cost,     [RS_TRANSPOSE_TILES] = tiles_cost,
+        [RS_TRANSPOSE_REORDER] = reorder_cost,     [RS_TRANSPOSE_FUSED] = fused_cost,
     };
-    if (costs[task->method] == NULL)
-        return INFINITY;
-    return costs[task->method]((const rs_cuda_engine *)base, task, scratch_limit);
+    const rs_cuda_engine *engine = (const rs_cuda_engine *)base;
+    return costs[task->method] != NULL ? costs[task->method](engine, task, scratch_limit)
+                                       : rs_shared_cost(task, engine->common.local_bytes,
+                                                        engine->common.box_bytes, scratch_limit);
 }
