@@ -209,8 +209,7 @@ restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limi
         launch->table + p.marks,
         cycles.mark_words,
     };
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape,
              "%zu chains and %zu whole cycles by %zu walkers of %zu threads, slices of %zu bytes",
              cycles.chain_count, cycles.whole_count, walkers, cut.threads,

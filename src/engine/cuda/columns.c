@@ -110,8 +110,7 @@ restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_lim
         cols,
         task->unit / stage->word,
     };
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape,
              "%zu gangs of %zu blocks, panels %zu columns wide, %zu rows a block", gangs, members,
              cols, band);

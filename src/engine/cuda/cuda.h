@@ -231,8 +231,8 @@ size_t rs_cuda_columns_width(const rs_cuda_engine *engine, const rs_transpose_ta
 /* The next launch of the stage, at the task's offset; its kernel is still to be made. */
 rs_cuda_launch *rs_cuda_add_launch(rs_cuda_stage *stage);
 
-/* Adds an argument; a kernel's arguments behind the first are all 64 bits wide. */
-void rs_cuda_add_argument(rs_cuda_launch *launch, uint64_t value);
+/* Adds arguments; those of a kernel behind the first are all 64 bits wide. */
+void rs_cuda_add_arguments(rs_cuda_launch *launch, const uint64_t *values, size_t count);
 
 /* `bytes` of device memory for as long as the launch lives; `content` (NULL: zeros) is copied
  * there.

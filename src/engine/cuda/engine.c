@@ -86,9 +86,10 @@ rs_cuda_launch *rs_cuda_add_launch(rs_cuda_stage *stage)
     return launch;
 }
 
-void rs_cuda_add_argument(rs_cuda_launch *launch, uint64_t value)
+void rs_cuda_add_arguments(rs_cuda_launch *launch, const uint64_t *values, size_t count)
 {
-    launch->arguments[launch->argument_count++] = value;
+    memcpy(launch->arguments + launch->argument_count, values, count * sizeof *values);
+    launch->argument_count += count;
 }
 
 static void leave_scratch(const rs_cuda_engine *engine, const rs_device_stage *portable)
@@ -445,10 +446,7 @@ static json_t *describe_stage(const rs_stage *base)
         return rs_device_describe_stage(stage->portable[stage->portable_count - 1]);
     json_t *object = json_pack("{s:s, s:s, s:s}", "name", stage->method->elementary, "method",
                                stage->method->name, "shape", stage->shape);
-    const struct {
-        const char *name;
-        size_t value;
-    } numbers[] = {
+    const rs_named_number numbers[] = {
         {"blocks", task->outer * task->count},
         {"rows", task->rows},
         {"cols", task->cols},
@@ -460,9 +458,7 @@ static json_t *describe_stage(const rs_stage *base)
         {"shared_bytes_per_block", stage->launches[0].kernel.shared_bytes},
         {"table_bytes", stage->launches[0].table_bytes},
     };
-    for (size_t i = 0; object != NULL && i < sizeof numbers / sizeof numbers[0]; i++)
-        json_object_set_new(object, numbers[i].name, json_integer((json_int_t)numbers[i].value));
-    return object;
+    return rs_describe_numbers(object, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
 static json_t *describe_device(const restride_engine *base)

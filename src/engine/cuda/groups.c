@@ -138,8 +138,7 @@ static restride_status add_strip(rs_cuda_stage *stage, const grouping *g, const 
     const uint64_t arguments[] = {s->rows,          s->width, s->pitch * (g->unit / g->word),
                                   s->transposed,    s->saves, s->kept,
                                   g->unit / g->word};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     return RESTRIDE_OK;
 }
 
@@ -174,8 +173,7 @@ static restride_status add_groups(rs_cuda_stage *stage, const grouping *g, rs_cu
                                   g->parts,
                                   g->part,
                                   g->pitch};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     return RESTRIDE_OK;
 }
 

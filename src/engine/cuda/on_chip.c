@@ -343,8 +343,7 @@ restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_lim
                                   with_magic(items),
                                   with_magic(c.rows + c.cols),
                                   c.pitch};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(
         stage->shape, sizeof stage->shape,
         "%zu gangs of %zu blocks, %zu arrays each, %zu tiles of %zu x %zu; a block has %zu and %zu",

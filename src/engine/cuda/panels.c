@@ -226,8 +226,7 @@ restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limi
                                   c.tile.pitch,
                                   c.tile.unit_words,
                                   slots};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape,
              "%zu gangs of %zu blocks, %zu tiles of %zu x %zu a block", gangs, members, slots,
              c.tile.rows, c.tile.cols);

@@ -54,8 +54,7 @@ restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit)
         task->cols / rs_size_gcd(task->rows, task->cols),
         unit_words,
     };
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape, "a row a block");
     return RESTRIDE_OK;
 }

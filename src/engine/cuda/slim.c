@@ -111,8 +111,7 @@ restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit)
     launch->grid = rs_size_smaller(panels, blocks * engine->multiprocessors);
     const uint64_t arguments[] = {
         task->pitch / stage->word, task->count, panels, c.length, c.slice, c.pitch};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape, "%zu blocks, slices of %zu %s", launch->grid,
              c.slice, c.lying ? "columns" : "rows");
     return RESTRIDE_OK;

@@ -104,8 +104,7 @@ restride_status rs_cuda_add_square(rs_cuda_stage *stage, const rs_cuda_square *q
     launch->grid = items < MOST_BLOCKS ? items : MOST_BLOCKS;
     const uint64_t arguments[] = {q->pitch / word, q->outer, q->side,   q->row_bytes / word,
                                   t.edge,          pitch,    unit_words};
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape, "tiles of %zu x %zu", t.edge, t.edge);
     return RESTRIDE_OK;
 }

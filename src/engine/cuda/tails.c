@@ -59,8 +59,7 @@ restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit
         launch->table,
         task->unit,
     };
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
-        rs_cuda_add_argument(launch, arguments[i]);
+    rs_cuda_add_arguments(launch, arguments, sizeof arguments / sizeof arguments[0]);
     snprintf(stage->shape, sizeof stage->shape, "segments of %zu bytes", segment);
     return RESTRIDE_OK;
 }

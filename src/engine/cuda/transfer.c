@@ -19,18 +19,14 @@ static const rs_cuda_engine *engine_of(const rs_transfer *transfer)
     return (const rs_cuda_engine *)transfer->engine;
 }
 
-/* Calls are made in the engine's context, whatever the thread has at the time. */
 static restride_status enter(const rs_transfer *transfer)
 {
-    const rs_cuda_engine *engine = engine_of(transfer);
-    rs_cuda_result code = engine->api->cuCtxPushCurrent(engine->context);
-    return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, "entering the engine's context");
+    return transfer->engine->operations->enter(transfer->engine);
 }
 
 static restride_status leave(const rs_transfer *transfer, rs_cuda_result code, const char *doing)
 {
-    rs_cuda_context context;
-    engine_of(transfer)->api->cuCtxPopCurrent(&context);
+    transfer->engine->operations->leave(transfer->engine);
     return code == 0 ? RESTRIDE_OK : rs_cuda_fail(code, doing);
 }
 
