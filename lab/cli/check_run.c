@@ -1,5 +1,6 @@
 /* The device's side of restride-lab check. */
 #include "lab/cli/check_run.h"
+#include "base/json.h"
 
 #include "base/arithmetic.h"
 #include "engine/opencl/error.h"
@@ -77,14 +78,8 @@ static int64_t integer_of(const rs_values *values, const char *name)
 
 static bool is_image(const run *r, const char *name)
 {
-    size_t i;
-    json_t *array;
-    json_array_foreach(json_object_get(r->nest, "arrays"), i, array)
-    {
-        if (strcmp(json_string_value(json_object_get(array, "name")), name) == 0)
-            return strcmp(json_string_value(json_object_get(array, "memory")), "texture") == 0;
-    }
-    return false;
+    const json_t *array = rs_json_named(json_object_get(r->nest, "arrays"), name);
+    return array != NULL && strcmp(rs_json_string_of(array, "memory"), "texture") == 0;
 }
 
 /* An image over an array: a pixel for each element. */

@@ -2,6 +2,7 @@
 #include "apply/form.h"
 
 #include "apply/types.h"
+#include "base/json.h"
 #include "source/query.h"
 
 #include <math.h>
@@ -86,21 +87,10 @@ static int64_t iterations_of(const maker *m, const rs_nest_loop *loop)
     return number < 0 ? 0 : number > most_iterations ? most_iterations : number;
 }
 
-static const json_t *parameter_of(const maker *m, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(m->description, "parameters"), i, entry)
-    {
-        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
-            return entry;
-    }
-    return NULL;
-}
-
 static int64_t array_bytes(const maker *m, const rs_array *array)
 {
-    const json_t *sizes = json_object_get(parameter_of(m, array->name), "sizes");
+    const json_t *sizes = json_object_get(
+        rs_json_named(json_object_get(m->description, "parameters"), array->name), "sizes");
     size_t count = sizes == NULL ? 0 : rs_values_largest(m->values, sizes);
     return times((int64_t)(count == 0 ? 1 << 20 : count), array->element);
 }

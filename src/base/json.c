@@ -101,6 +101,19 @@ void rs_json_add_place(rs_text *text, const json_t *object)
     rs_text_add_string(text, ": ");
 }
 
+json_t *rs_json_named(const json_t *array, const char *name)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(array, i, entry)
+    {
+        const char *own = rs_json_string_of(entry, "name");
+        if (own != NULL && strcmp(own, name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
 bool rs_json_has(const json_t *array, const json_t *value)
 {
     bool found = false;

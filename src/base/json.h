@@ -39,6 +39,9 @@ long long rs_json_integer_of(const json_t *object, const char *key);
 double rs_json_number_of(const json_t *object, const char *key);
 bool rs_json_flag_of(const json_t *object, const char *key);
 
+/* The object of an array whose member `name` is that; NULL. */
+json_t *rs_json_named(const json_t *array, const char *name);
+
 /* Whether an array has an equal value. */
 bool rs_json_has(const json_t *array, const json_t *value);
 

@@ -7,6 +7,7 @@
 
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "analyze/apply_layout.h"
+#include "base/json.h"
 #include "restride/layout.h"
 
 #include <CL/cl.h>
@@ -133,13 +134,10 @@ static json_t *apply(const char *source, const char *to, const char *from)
 /* The layout that a grid has now. */
 static const char *layout_of(const json_t *reply, const char *name)
 {
-    size_t i;
-    json_t *grid;
-    json_array_foreach(json_object_get(reply, "grids"), i,
-                       grid) if (strcmp(json_string_value(json_object_get(grid, "name")), name) ==
-                                 0) return json_string_value(json_object_get(grid, "layout"));
-    fail_msg("there is no grid %s", name);
-    return NULL;
+    const json_t *grid = rs_json_named(json_object_get(reply, "grids"), name);
+    if (grid == NULL)
+        fail_msg("there is no grid %s", name);
+    return json_string_value(json_object_get(grid, "layout"));
 }
 
 /* Copies between rows and a layout. */

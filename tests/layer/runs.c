@@ -1,6 +1,7 @@
 #include "runs.h"
 
 #include "base/folder.h"
+#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,15 +88,10 @@ json_t *report(void)
 
 json_t *kernel_of(json_t *loaded, const char *name)
 {
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(loaded, "kernels"), i, kernel)
-    {
-        if (strcmp(json_string_value(json_object_get(kernel, "name")), name) == 0)
-            return kernel;
-    }
-    fail_msg("the report has no kernel %s", name);
-    return NULL;
+    json_t *kernel = rs_json_named(json_object_get(loaded, "kernels"), name);
+    if (kernel == NULL)
+        fail_msg("the report has no kernel %s", name);
+    return kernel;
 }
 
 long number_of(const json_t *object, const char *key)

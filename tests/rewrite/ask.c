@@ -1,6 +1,7 @@
 /* Requests to the rewriter. */
 #include "ask.h"
 
+#include "base/json.h"
 #include "cmocka_all.h"
 #include "rewrite/rewrite.h"
 
@@ -32,19 +33,8 @@ json_t *ask_for_tiles(const char *source, const char *options, int tile)
 
 json_t *find_argument(const json_t *reply, const char *kernel, const char *argument)
 {
-    size_t k, i;
-    json_t *kernel_entry, *entry;
-    json_array_foreach(json_object_get(reply, "kernels"), k, kernel_entry)
-    {
-        if (strcmp(string_of(kernel_entry, "name"), kernel) != 0)
-            continue;
-        json_array_foreach(json_object_get(kernel_entry, "arguments"), i, entry)
-        {
-            if (strcmp(string_of(entry, "name"), argument) == 0)
-                return entry;
-        }
-    }
-    return NULL;
+    const json_t *named = rs_json_named(json_object_get(reply, "kernels"), kernel);
+    return rs_json_named(json_object_get(named, "arguments"), argument);
 }
 
 void read_record(const json_t *argument, rs_record *record)

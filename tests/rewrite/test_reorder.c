@@ -3,6 +3,7 @@
  * they give what the originals give, with every method, and what is not understood stays.
  */
 #include "ask.h"
+#include "base/json.h"
 #include "cmocka_all.h"
 #include "device.h"
 #include "restride/irregular.h"
@@ -22,14 +23,8 @@ static json_t *ask_to_reorder(const char *source, const char *array)
 
 static const json_t *first_reference(const json_t *reply, const char *kernel)
 {
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(reply, "kernels"), i, entry)
-    {
-        if (strcmp(string_of(entry, "name"), kernel) == 0)
-            return json_array_get(json_object_get(entry, "references"), 0);
-    }
-    return NULL;
+    const json_t *entry = rs_json_named(json_object_get(reply, "kernels"), kernel);
+    return json_array_get(json_object_get(entry, "references"), 0);
 }
 
 /* ---- on a device ---- */

@@ -40,25 +40,13 @@ static bool add_wishes(const json_t *unit, json_t *layouts, json_t *records)
     return any;
 }
 
-static const json_t *find_named(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry)
-    {
-        if (strcmp(rs_page_string(entry, "name"), name) == 0)
-            return entry;
-    }
-    return NULL;
-}
-
 /* What says why the rewriter keeps an array, with file and line; NULL when it does not. */
 static const json_t *find_reason(const json_t *reply, const json_t *unit, const json_t *array)
 {
     const json_t *kernel =
-        find_named(json_object_get(reply, "kernels"), rs_page_string(unit, "name"));
+        rs_json_named(json_object_get(reply, "kernels"), rs_page_string(unit, "name"));
     const json_t *argument =
-        find_named(json_object_get(kernel, "arguments"), rs_page_string(array, "name"));
+        rs_json_named(json_object_get(kernel, "arguments"), rs_page_string(array, "name"));
     if (json_object_get(argument, "reason") != NULL)
         return argument;
     if (argument != NULL)

@@ -19,23 +19,11 @@ static bool is_change(const json_t *argument)
     return strcmp(rs_json_string_of(argument, "layout"), "i f") != 0;
 }
 
-static const json_t *find_named(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry)
-    {
-        if (strcmp(rs_json_string_of(entry, "name"), name) == 0)
-            return entry;
-    }
-    return NULL;
-}
-
 /* Why the rewriter keeps an array: {reason, file, line}, or NULL. */
 static const json_t *kept_by_rewriter(const json_t *unit, const json_t *argument)
 {
     const json_t *array =
-        find_named(json_object_get(unit, "arrays"), rs_json_string_of(argument, "array"));
+        rs_json_named(json_object_get(unit, "arrays"), rs_json_string_of(argument, "array"));
     return is_change(argument) ? json_object_get(array, "kept_advice") : NULL;
 }
 

@@ -177,15 +177,12 @@ static int read_options(int argc, char **argv, settings *s)
 
 static bool has_loop(const json_t *reply, const char *name)
 {
-    size_t u, l;
-    json_t *unit, *loop;
+    size_t u;
+    json_t *unit;
     json_array_foreach(json_object_get(reply, "units"), u, unit)
     {
-        json_array_foreach(json_object_get(unit, "loops"), l, loop)
-        {
-            if (strcmp(rs_json_string_of(loop, "name"), name) == 0)
-                return true;
-        }
+        if (rs_json_named(json_object_get(unit, "loops"), name) != NULL)
+            return true;
     }
     return false;
 }

@@ -104,18 +104,6 @@ static void ask_by_reply(rs_judge_question *asked, const json_t *kernel)
 
 /* ---- by the tree ---- */
 
-static const json_t *find_named(const json_t *list, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry)
-    {
-        if (strcmp(rs_page_string(entry, "name"), name) == 0)
-            return entry;
-    }
-    return NULL;
-}
-
 /* Whether the tree knows what the kernel does with each transformed argument. */
 static bool ask_by_facts(rs_judge_question *asked, rs_fact_accesses *facts, const json_t *kernel)
 {
@@ -156,7 +144,7 @@ static restride_status judge_tree(rs_syntax *tree, const json_t *kernels, json_t
     rs_judge_question *asked = malloc(sizeof *asked);
     for (size_t i = 0; asked != NULL && i < tree->declaration_count; i++) {
         const rs_syntax_declaration *of = tree->declarations[i];
-        const json_t *kernel = find_named(kernels, of->name);
+        const json_t *kernel = rs_json_named(kernels, of->name);
         rs_fact_accesses facts;
         json_t *foretold = NULL;
         if (status != RESTRIDE_OK || !of->is_kernel || of->kind != RS_DECLARATION_FUNCTION ||
@@ -226,7 +214,7 @@ static void foretell_by_tree(const json_t *request, const json_t *kernels)
         all = json_loadb(text.data, text.size, 0, NULL);
     json_object_foreach(all, name, foretold)
     {
-        json_object_set((json_t *)find_named(kernels, name), "foretold", foretold);
+        json_object_set((json_t *)rs_json_named(kernels, name), "foretold", foretold);
     }
     json_decref(all);
     rs_text_free(&text);
