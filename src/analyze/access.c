@@ -504,3 +504,18 @@ bool rs_access_same(const rs_access *a, const rs_access *b)
             return false;
     return true;
 }
+
+int rs_access_single_row(const rs_access *access, int except, int symbol)
+{
+    for (int row = 0; row < access->rows; row++) {
+        bool alone = row != except;
+        for (int i = 0; i < access->columns && alone; i++) {
+            int64_t constant = 0;
+            bool fixed = rs_polynomial_is_constant(&access->matrix[row][i], &constant);
+            alone = fixed && constant == (access->symbols[i] == symbol);
+        }
+        if (alone)
+            return row;
+    }
+    return -1;
+}

@@ -84,4 +84,7 @@ rs_polynomial rs_access_row_stride(const rs_array *array, const rs_reference *re
 /* The entry of M for a symbol, 0 when it has no such column. */
 rs_polynomial rs_access_entry(const rs_access *access, int row, int symbol);
 
+/* The row, not `except`, that moves with `symbol` alone by one; -1 for none. */
+int rs_access_single_row(const rs_access *access, int except, int symbol);
+
 #endif

@@ -93,22 +93,6 @@ static char *print_ratio(const rs_polynomial *numerator, const rs_polynomial *de
     return rs_text_take(&text);
 }
 
-/* The row that moves with `symbol` alone by one, to take an overlap away with; -1 for none. */
-static int single_row(const rs_access *access, int except, int symbol)
-{
-    for (int row = 0; row < access->rows; row++) {
-        bool alone = row != except;
-        for (int i = 0; i < access->columns && alone; i++) {
-            int64_t constant = 0;
-            bool fixed = rs_polynomial_is_constant(&access->matrix[row][i], &constant);
-            alone = access->symbols[i] == symbol ? fixed && constant == 1 : fixed && constant == 0;
-        }
-        if (alone)
-            return row;
-    }
-    return -1;
-}
-
 /* Row `rule->row` of T before the switch: skewed, then divided by its stride. */
 bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, int symbol)
 {
@@ -125,7 +109,7 @@ bool rs_rule_make(rs_rule *rule, const rs_access *access, const rs_unit *unit, i
         if (rs_symbols_step_together(symbols, access->symbols[i], symbol) ||
             rs_polynomial_is_zero(entry))
             continue;
-        int other = single_row(access, rule->row, access->symbols[i]);
+        int other = rs_access_single_row(access, rule->row, access->symbols[i]);
         rule->kinds |= other >= 0 ? RS_RULE_SKEW : RS_RULE_DUPLICATE;
         if (other >= 0) {
             rs_polynomial taken = rs_polynomial_multiply(entry, &access->offset[other]);

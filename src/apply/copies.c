@@ -83,22 +83,6 @@ static bool is_aligned(const decision *d, int reference)
 
 /* ---- copies ---- */
 
-/* The row that is `symbol` plus something that no loop changes; -1 for none. */
-static int single_row(const rs_access *access, int except, int symbol)
-{
-    for (int row = 0; row < access->rows; row++) {
-        bool alone = row != except;
-        for (int i = 0; i < access->columns && alone; i++) {
-            int64_t constant = 0;
-            bool fixed = rs_polynomial_is_constant(&access->matrix[row][i], &constant);
-            alone = fixed && constant == (access->symbols[i] == symbol);
-        }
-        if (alone)
-            return row;
-    }
-    return -1;
-}
-
 static unsigned kinds_of(const decision *d, const rs_copy *copy)
 {
     int64_t stride = 0;
@@ -164,7 +148,7 @@ static bool describe_copy(const decision *d, int reference, int row, rs_copy *co
         const rs_polynomial *entry = &access->matrix[row][i];
         if (access->symbols[i] == d->symbol || rs_polynomial_is_zero(entry))
             continue;
-        int other = single_row(access, row, access->symbols[i]);
+        int other = rs_access_single_row(access, row, access->symbols[i]);
         if (other < 0)
             return false;
         rs_polynomial taken = rs_polynomial_multiply(entry, &access->offset[other]);
