@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "layout/generate.h"
 #include "layout/layout.h"
+#include "transpose/reference.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,20 +154,7 @@ bool copy_case_holds(const copy_case *c, const unsigned char *from, const unsign
 {
     restride_layout *a = parse(c, c->from);
     restride_layout *b = parse(c, c->to);
-    size_t index[RS_LAYOUT_MAX_RANK] = {0};
-    size_t elements = 1;
-    bool holds = true;
-    for (int d = 0; d < a->rank; d++)
-        elements *= a->dimensions[d].extent;
-    for (size_t e = 0; e < elements && holds; e++) {
-        const rs_record *record = a->record >= 0 ? &a->dimensions[a->record].record : NULL;
-        size_t size = record != NULL ? record->leaves[index[a->record]].size : c->unit;
-        size_t scale = record != NULL ? 1 : c->unit;
-        holds = memcmp(from + restride_layout_offset(a, index) * scale,
-                       to + restride_layout_offset(b, index) * scale, size) == 0;
-        for (int d = a->rank; d-- > 0 && ++index[d] == a->dimensions[d].extent;)
-            index[d] = 0;
-    }
+    const bool holds = reference_converted(a, b, c->unit, from, to);
     restride_layout_destroy(a);
     restride_layout_destroy(b);
     return holds;

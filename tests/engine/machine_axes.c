@@ -35,26 +35,6 @@ static void fail_tensor(const tensor *t, const char *what)
              what, restride_last_error());
 }
 
-/* Without the stage's own arithmetic; BOXES and SLOTS are checked together. */
-static void reference(unsigned char *after, const unsigned char *before, const tensor *t)
-{
-    size_t strides[MOST_RANK];
-    size_t elements = 1;
-    for (size_t i = t->rank; i-- > 0;) {
-        strides[i] = elements;
-        elements *= t->dims[i];
-    }
-    size_t index[MOST_RANK] = {0};
-    for (size_t e = 0; e < elements; e++) {
-        size_t from = 0;
-        for (size_t k = 0; k < t->rank; k++)
-            from += index[k] * strides[t->axes[k]];
-        memcpy(after + e * t->task.unit, before + from * t->task.unit, t->task.unit);
-        for (size_t k = t->rank; k-- > 0 && ++index[k] == t->dims[t->axes[k]];)
-            index[k] = 0;
-    }
-}
-
 /* Runs a stage of the task on a copy of `before`, `bytes` long, on the host where `machine` is
  * NULL.
  */
@@ -104,9 +84,13 @@ static void fill(unsigned char *before, unsigned char *expected, const tensor *t
     for (size_t i = 0; i < bytes; i++)
         before[i] = (unsigned char)test_random(seed, 256);
     memcpy(expected, before, bytes);
+    int axes[MOST_RANK];
+    for (size_t k = 0; k < t->rank; k++)
+        axes[k] = (int)t->axes[k];
     for (size_t i = 0; i < task->outer; i++)
-        reference(expected + task->offset + i * task->pitch,
-                  before + task->offset + i * task->pitch, t);
+        reference_permute(expected + task->offset + i * task->pitch,
+                          before + task->offset + i * task->pitch, (int)t->rank, t->dims, axes,
+                          task->unit);
 }
 
 static void check(const test_machine *machine, tensor *t, uint64_t *seed)

@@ -40,25 +40,6 @@ typedef struct {
     size_t count;
 } tensor;
 
-static void reference_permute(unsigned char *after, const unsigned char *before, const tensor *t)
-{
-    size_t strides[MOST_RANK];
-    size_t stride = 1;
-    for (int i = t->rank; i-- > 0;) {
-        strides[i] = stride;
-        stride *= t->dims[i];
-    }
-    size_t index[MOST_RANK] = {0};
-    for (size_t e = 0; e < t->count; e++) {
-        size_t from = 0;
-        for (int k = 0; k < t->rank; k++)
-            from += index[k] * strides[t->axes[k]];
-        memcpy(after + e * t->unit, before + from * t->unit, t->unit);
-        for (int k = t->rank; k-- > 0 && ++index[k] == t->dims[t->axes[k]];)
-            index[k] = 0;
-    }
-}
-
 static tensor random_tensor(uint64_t *seed)
 {
     static const size_t units[] = {4, 8, 1, 2, 16, 12, 3, 4};
@@ -96,7 +77,7 @@ void machine_test_permutations(const test_machine *machine, uint64_t seed, size_
         unsigned char *expected = malloc(size);
         unsigned char *found = malloc(size);
         assert_true(expected != NULL && found != NULL);
-        reference_permute(expected, before.bytes, &t);
+        reference_permute(expected, before.bytes, t.rank, t.dims, t.axes, t.unit);
         run_plan(machine, plan, before.bytes, found, size, what);
         if (memcmp(found, expected, size) != 0)
             fail_msg("%s: wrong elements", what);
@@ -123,30 +104,6 @@ static restride_layout *parse(const conversion *c, const char *expression)
     return layout;
 }
 
-/* Whether each element has the bytes in `after` that it had in `before`. */
-static bool all_moved(const restride_layout *from, const restride_layout *to, size_t unit,
-                      const unsigned char *before, const unsigned char *after)
-{
-    size_t index[RS_LAYOUT_MAX_RANK] = {0};
-    int rank = restride_layout_rank(from);
-    int record = from->record;
-    size_t count = 1;
-    for (int d = 0; d < rank; d++)
-        count *= restride_layout_extent(from, d);
-    for (size_t e = 0; e < count; e++) {
-        size_t size = unit;
-        if (record >= 0)
-            size = from->dimensions[record].record.leaves[index[record]].size;
-        size_t scale = record >= 0 ? 1 : unit;
-        if (memcmp(before + restride_layout_offset(from, index) * scale,
-                   after + restride_layout_offset(to, index) * scale, size) != 0)
-            return false;
-        for (int d = rank; d-- > 0 && ++index[d] == restride_layout_extent(from, d);)
-            index[d] = 0;
-    }
-    return true;
-}
-
 static void convert(const test_machine *machine, const conversion *c, bool back,
                     const unsigned char *before, unsigned char *after, size_t size)
 {
@@ -160,7 +117,7 @@ static void convert(const test_machine *machine, const conversion *c, bool back,
     if (restride_plan_convert_with(&plan, machine->engine, from, to, c->unit, &none) != RESTRIDE_OK)
         fail_msg("%s: %s", what, restride_last_error());
     run_plan(machine, plan, before, after, size, what);
-    if (!all_moved(from, to, c->unit, before, after))
+    if (!reference_converted(from, to, c->unit, before, after))
         fail_msg("%s: wrong elements", what);
     restride_layout_destroy(from);
     restride_layout_destroy(to);

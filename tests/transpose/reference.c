@@ -1,6 +1,7 @@
 /* The slow and simple way; see reference.h. */
 #include "reference.h"
 #include "cmocka_all.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,47 @@ void reference_transpose(unsigned char *target, const unsigned char *source, siz
             for (size_t j = 0; j < cols; j++)
                 memcpy(target + ((b * cols + j) * rows + i) * unit,
                        source + ((b * rows + i) * cols + j) * unit, unit);
+}
+
+void reference_permute(unsigned char *target, const unsigned char *source, int rank,
+                       const size_t dims[], const int axes[], size_t unit)
+{
+    enum { MOST_RANK = 16 };
+    size_t strides[MOST_RANK];
+    size_t elements = 1;
+    for (int i = rank; i-- > 0;) {
+        strides[i] = elements;
+        elements *= dims[i];
+    }
+    size_t index[MOST_RANK] = {0};
+    for (size_t e = 0; e < elements; e++) {
+        size_t from = 0;
+        for (int k = 0; k < rank; k++)
+            from += index[k] * strides[axes[k]];
+        memcpy(target + e * unit, source + from * unit, unit);
+        for (int k = rank; k-- > 0 && ++index[k] == dims[axes[k]];)
+            index[k] = 0;
+    }
+}
+
+bool reference_converted(const restride_layout *from, const restride_layout *to, size_t unit,
+                         const unsigned char *before, const unsigned char *after)
+{
+    const rs_record *record = from->record >= 0 ? &from->dimensions[from->record].record : NULL;
+    const size_t scale = record != NULL ? 1 : unit;
+    size_t index[RS_LAYOUT_MAX_RANK] = {0};
+    size_t elements = 1;
+    for (int d = 0; d < from->rank; d++)
+        elements *= from->dimensions[d].extent;
+    for (size_t e = 0; e < elements; e++) {
+        const size_t size = record != NULL ? record->leaves[index[from->record]].size : unit;
+        if (memcmp(before + restride_layout_offset(from, index) * scale,
+                   after + restride_layout_offset(to, index) * scale, size) != 0)
+            return false;
+        for (int d = from->rank; d-- > 0 && ++index[d] == from->dimensions[d].extent;)
+            index[d] = 0;
+    }
+    return true;
 }
 
 guarded_buffer guarded_create(size_t size, size_t misalignment, uint64_t seed)

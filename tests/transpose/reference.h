@@ -1,6 +1,9 @@
-/* Transposition by its definition, out of place, and buffers with canaries around them. */
+/* Transpositions and conversions by their definition, out of place, and buffers with canaries
+ * around them. */
 #ifndef RS_TESTS_TRANSPOSE_REFERENCE_H
 #define RS_TESTS_TRANSPOSE_REFERENCE_H
+
+#include "restride/layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +15,15 @@ size_t test_random(uint64_t *state, size_t bound);
 /* target[b][j][i] = source[b][i][j]. */
 void reference_transpose(unsigned char *target, const unsigned char *source, size_t batch,
                          size_t rows, size_t cols, size_t unit);
+
+/* Axis k of the target is axis axes[k] of the source, whose extents are `dims`. */
+void reference_permute(unsigned char *target, const unsigned char *source, int rank,
+                       const size_t dims[], const int axes[], size_t unit);
+
+/* Whether each element has the bytes in `after` that it had in `before`. Those of no record have
+ * `unit` bytes. */
+bool reference_converted(const restride_layout *from, const restride_layout *to, size_t unit,
+                         const unsigned char *before, const unsigned char *after);
 
 /* `size` random bytes at `misalignment` bytes behind a multiple of 64, between two canaries. */
 typedef struct {

@@ -46,31 +46,6 @@ static restride_layout *parse(const problem *p, const char *expression)
     return layout;
 }
 
-/* Runs over all elements; whether each has the bytes in `now` that it had in `before`. */
-static bool all_moved(const setting *s, const unsigned char *before, const unsigned char *now,
-                      size_t unit)
-{
-    size_t index[RS_LAYOUT_MAX_RANK] = {0};
-    int rank = restride_layout_rank(s->from);
-    size_t count = 1;
-    for (int d = 0; d < rank; d++)
-        count *= restride_layout_extent(s->from, d);
-    for (size_t e = 0; e < count; e++) {
-        size_t size = unit;
-        if (s->from->record >= 0) {
-            int r = s->from->record;
-            size = s->from->dimensions[r].record.leaves[index[r]].size;
-        }
-        size_t scale = s->from->record >= 0 ? 1 : unit;
-        if (memcmp(before + restride_layout_offset(s->from, index) * scale,
-                   now + restride_layout_offset(s->to, index) * scale, size) != 0)
-            return false;
-        for (int d = rank; d-- > 0 && ++index[d] == restride_layout_extent(s->from, d);)
-            index[d] = 0;
-    }
-    return true;
-}
-
 static void execute(const problem *p, const setting *s, bool back, unsigned char *data)
 {
     restride_plan *plan;
@@ -107,10 +82,12 @@ static void check(const problem *p, size_t misalignment, uint64_t seed)
     assert_non_null(before);
     memcpy(before, buffer.bytes, size);
     execute(p, &s, false, buffer.bytes);
-    bool there = all_moved(&s, before, buffer.bytes, p->unit) && guarded_intact(&buffer);
+    bool there =
+        reference_converted(s.from, s.to, p->unit, before, buffer.bytes) && guarded_intact(&buffer);
     const setting home = {.from = s.from, .to = s.from};
     execute(p, &s, true, buffer.bytes);
-    bool back = all_moved(&home, before, buffer.bytes, p->unit) && guarded_intact(&buffer);
+    bool back = reference_converted(home.from, home.to, p->unit, before, buffer.bytes) &&
+                guarded_intact(&buffer);
     bool padded = strstr(p->from, ":pad") != NULL || strstr(p->to, ":pad") != NULL;
     if (!padded && memcmp(before, buffer.bytes, size) != 0)
         back = false;

@@ -45,25 +45,7 @@ static void destroy(problem *p)
 /* Every element, by the definition of the two layouts. */
 static bool all_moved(const problem *p, const unsigned char *before, const unsigned char *after)
 {
-    const restride_layout *from = p->layouts[0];
-    size_t index[RS_LAYOUT_MAX_RANK] = {0};
-    size_t count = 1;
-    for (int d = 0; d < from->rank; d++)
-        count *= from->dimensions[d].extent;
-    for (size_t e = 0; e < count; e++) {
-        size_t size = from->unit;
-        size_t scale = from->unit;
-        if (from->record >= 0) {
-            size = from->dimensions[from->record].record.leaves[index[from->record]].size;
-            scale = 1;
-        }
-        if (memcmp(before + restride_layout_offset(from, index) * scale,
-                   after + restride_layout_offset(p->layouts[1], index) * scale, size) != 0)
-            return false;
-        for (int d = from->rank; d-- > 0 && ++index[d] == from->dimensions[d].extent;)
-            index[d] = 0;
-    }
-    return true;
+    return reference_converted(p->layouts[0], p->layouts[1], p->layouts[0]->unit, before, after);
 }
 
 static void run_plan(restride_engine *engine, const problem *p, unsigned char *data)

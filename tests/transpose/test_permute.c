@@ -33,26 +33,6 @@ static size_t element_count(const problem *p)
     return count;
 }
 
-/* Element by element: index of the result, index of the source, one copy. */
-static void reference_permute(unsigned char *target, const unsigned char *source, const problem *p)
-{
-    size_t strides[MOST_RANK];
-    size_t stride = 1;
-    for (int i = p->rank; i-- > 0;) {
-        strides[i] = stride;
-        stride *= p->dims[i];
-    }
-    size_t index[MOST_RANK] = {0};
-    for (size_t e = 0; e < element_count(p); e++) {
-        size_t from = 0;
-        for (int k = 0; k < p->rank; k++)
-            from += index[k] * strides[p->axes[k]];
-        memcpy(target + e * p->unit, source + from * p->unit, p->unit);
-        for (int k = p->rank; k-- > 0 && ++index[k] == p->dims[p->axes[k]];)
-            index[k] = 0;
-    }
-}
-
 static problem inverse(const problem *p)
 {
     problem back = *p;
@@ -149,7 +129,7 @@ static void check(const problem *p, size_t misalignment, uint64_t seed)
     unsigned char *expected = malloc(size);
     assert_true(before != NULL && expected != NULL);
     memcpy(before, buffer.bytes, size);
-    reference_permute(expected, before, p);
+    reference_permute(expected, before, p->rank, p->dims, p->axes, p->unit);
     run(p, buffer.bytes, seed);
     bool right = memcmp(buffer.bytes, expected, size) == 0 && guarded_intact(&buffer);
     const problem back = inverse(p);
