@@ -106,20 +106,29 @@ typedef struct {
     restride_plan_options options;
 } matrices;
 
-static restride_status run_transpose(const void *parameters, unsigned char *data)
+/* How a plan is made, and what is done with it. */
+typedef restride_status plan_maker(restride_plan **plan, restride_engine *engine,
+                                   const void *parameters);
+typedef restride_status plan_user(restride_plan *plan, unsigned char *data);
+
+static restride_status with_plan(plan_maker *make, plan_user *use, const void *parameters,
+                                 unsigned char *data)
 {
-    const matrices *m = parameters;
     restride_engine *engine = NULL;
     restride_plan *plan = NULL;
     restride_status status = test_host_engine(&engine, THREADS);
     if (status == RESTRIDE_OK)
-        status = restride_plan_transpose_with(&plan, engine, m->rows, m->cols, m->unit, m->batch,
-                                              &m->options);
+        status = make(&plan, engine, parameters);
     if (status == RESTRIDE_OK)
-        status = restride_execute(plan, data);
+        status = use(plan, data);
     restride_plan_destroy(plan);
     restride_engine_destroy(engine);
     return status;
+}
+
+static restride_status execute(restride_plan *plan, unsigned char *data)
+{
+    return restride_execute(plan, data);
 }
 
 static void look(void *context, size_t done, size_t total)
@@ -130,66 +139,65 @@ static void look(void *context, size_t done, size_t total)
 }
 
 /* The same with a thread that watches the run. */
-static restride_status run_watched(const void *parameters, unsigned char *data)
+static restride_status execute_watched(restride_plan *plan, unsigned char *data)
 {
-    const matrices *m = parameters;
     size_t last = 0;
     const restride_run_options options = {look, &last};
-    restride_engine *engine = NULL;
-    restride_plan *plan = NULL;
-    restride_status status = test_host_engine(&engine, THREADS);
-    if (status == RESTRIDE_OK)
-        status = restride_plan_transpose(&plan, engine, m->rows, m->cols, m->unit, m->batch);
-    if (status == RESTRIDE_OK)
-        status = restride_execute_with(plan, data, &options);
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
-    return status;
+    return restride_execute_with(plan, data, &options);
 }
 
-static restride_status run_permute(const void *parameters, unsigned char *data)
+/* The description goes into the bytes, so that a part of it is noticed. */
+static restride_status describe(restride_plan *plan, unsigned char *data)
+{
+    char *text = restride_plan_describe(plan);
+    if (text == NULL)
+        return RESTRIDE_OUT_OF_MEMORY;
+    memcpy(data, text, strlen(text) + 1);
+    free(text);
+    return RESTRIDE_OK;
+}
+
+static restride_status make_transpose(restride_plan **plan, restride_engine *engine,
+                                      const void *parameters)
+{
+    const matrices *m = parameters;
+    return restride_plan_transpose_with(plan, engine, m->rows, m->cols, m->unit, m->batch,
+                                        &m->options);
+}
+
+static restride_status make_permute(restride_plan **plan, restride_engine *engine,
+                                    const void *parameters)
 {
     (void)parameters;
     static const size_t dims[] = {12, 35, 8, 25, 10};
     static const int permutation[] = {3, 1, 4, 0, 2};
-    restride_engine *engine = NULL;
-    restride_plan *plan = NULL;
-    restride_status status = test_host_engine(&engine, THREADS);
-    if (status == RESTRIDE_OK)
-        status = restride_plan_permute(&plan, engine, 5, dims, permutation, 4);
-    if (status == RESTRIDE_OK)
-        status = restride_execute(plan, data);
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
-    return status;
+    return restride_plan_permute(plan, engine, 5, dims, permutation, 4);
+}
+
+static restride_status run_transpose(const void *parameters, unsigned char *data)
+{
+    return with_plan(make_transpose, execute, parameters, data);
+}
+
+static restride_status run_watched(const void *parameters, unsigned char *data)
+{
+    return with_plan(make_transpose, execute_watched, parameters, data);
+}
+
+static restride_status run_describe(const void *parameters, unsigned char *data)
+{
+    return with_plan(make_transpose, describe, parameters, data);
+}
+
+static restride_status run_permute(const void *parameters, unsigned char *data)
+{
+    return with_plan(make_permute, execute, parameters, data);
 }
 
 static restride_status run_one_call(const void *parameters, unsigned char *data)
 {
     const matrices *m = parameters;
     return restride_transpose(data, m->rows, m->cols, m->unit);
-}
-
-/* The description goes into the bytes, so that a part of it is noticed. */
-static restride_status run_describe(const void *parameters, unsigned char *data)
-{
-    const matrices *m = parameters;
-    restride_engine *engine = NULL;
-    restride_plan *plan = NULL;
-    char *text = NULL;
-    restride_status status = test_host_engine(&engine, THREADS);
-    if (status == RESTRIDE_OK)
-        status = restride_plan_transpose(&plan, engine, m->rows, m->cols, m->unit, m->batch);
-    if (status == RESTRIDE_OK) {
-        text = restride_plan_describe(plan);
-        status = text == NULL ? RESTRIDE_OUT_OF_MEMORY : RESTRIDE_OK;
-    }
-    if (text != NULL)
-        memcpy(data, text, strlen(text) + 1);
-    free(text);
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
-    return status;
 }
 
 static void test_transpose(void **state)
@@ -231,27 +239,57 @@ typedef struct {
     const char *to;
 } conversion;
 
-static restride_status run_convert(const void *parameters, unsigned char *data)
+static restride_status parse_layouts(const conversion *c, restride_layout **from,
+                                     restride_layout **to)
 {
-    const conversion *c = parameters;
-    restride_layout *from = NULL;
-    restride_layout *to = NULL;
-    restride_engine *engine = NULL;
-    restride_plan *plan = NULL;
-    restride_status status = restride_layout_parse(&from, c->dims, c->from);
+    *from = *to = NULL;
+    restride_status status = restride_layout_parse(from, c->dims, c->from);
+    return status == RESTRIDE_OK ? restride_layout_parse(to, c->dims, c->to) : status;
+}
+
+static restride_status make_convert(restride_plan **plan, restride_engine *engine,
+                                    const void *parameters)
+{
+    restride_layout *from, *to;
+    restride_status status = parse_layouts(parameters, &from, &to);
     if (status == RESTRIDE_OK)
-        status = restride_layout_parse(&to, c->dims, c->to);
-    if (status == RESTRIDE_OK)
-        status = test_host_engine(&engine, THREADS);
-    if (status == RESTRIDE_OK)
-        status = restride_plan_convert(&plan, engine, from, to);
-    if (status == RESTRIDE_OK)
-        status = restride_execute(plan, data);
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
+        status = restride_plan_convert(plan, engine, from, to);
     restride_layout_destroy(from);
     restride_layout_destroy(to);
     return status;
+}
+
+static restride_status make_copy(restride_plan **plan, restride_engine *engine,
+                                 const void *parameters)
+{
+    restride_layout *from, *to;
+    restride_status status = parse_layouts(parameters, &from, &to);
+    if (status == RESTRIDE_OK)
+        status = restride_plan_convert_copy(plan, engine, from, to, 0);
+    restride_layout_destroy(from);
+    restride_layout_destroy(to);
+    return status;
+}
+
+/* From one buffer to another, whose bytes are the result. */
+static restride_status execute_copy(restride_plan *plan, unsigned char *data)
+{
+    static unsigned char target[MATRIX_BYTES];
+    memset(target, 0, sizeof target);
+    restride_status status = restride_execute_copy(plan, data, target);
+    if (status == RESTRIDE_OK)
+        memcpy(data, target, sizeof target);
+    return status;
+}
+
+static restride_status run_convert(const void *parameters, unsigned char *data)
+{
+    return with_plan(make_convert, execute, parameters, data);
+}
+
+static restride_status run_copy(const void *parameters, unsigned char *data)
+{
+    return with_plan(make_copy, execute_copy, parameters, data);
 }
 
 /* The same in one call. */
@@ -297,63 +335,29 @@ static restride_status run_redistribute(const void *parameters, unsigned char *d
     return status;
 }
 
-/* From one buffer to another, whose bytes are the result. */
-static restride_status run_copy(const void *parameters, unsigned char *data)
+static restride_status write_accessors(const conversion *c, restride_dialect dialect,
+                                       unsigned char *data)
 {
-    static unsigned char target[MATRIX_BYTES];
-    const conversion *c = parameters;
-    restride_layout *from = NULL;
-    restride_layout *to = NULL;
-    restride_engine *engine = NULL;
-    restride_plan *plan = NULL;
-    restride_status status = restride_layout_parse(&from, c->dims, c->from);
+    restride_layout *layout = NULL;
+    char *source = NULL;
+    restride_status status = restride_layout_parse(&layout, c->dims, c->to);
     if (status == RESTRIDE_OK)
-        status = restride_layout_parse(&to, c->dims, c->to);
+        status = restride_layout_accessor(layout, dialect, "p", &source);
     if (status == RESTRIDE_OK)
-        status = test_host_engine(&engine, THREADS);
-    if (status == RESTRIDE_OK)
-        status = restride_plan_convert_copy(&plan, engine, from, to, 0);
-    memset(target, 0, sizeof target);
-    if (status == RESTRIDE_OK)
-        status = restride_execute_copy(plan, data, target);
-    if (status == RESTRIDE_OK)
-        memcpy(data, target, sizeof target);
-    restride_plan_destroy(plan);
-    restride_engine_destroy(engine);
-    restride_layout_destroy(from);
-    restride_layout_destroy(to);
+        memcpy(data, source, strlen(source) + 1);
+    free(source);
+    restride_layout_destroy(layout);
     return status;
 }
 
 static restride_status run_accessor(const void *parameters, unsigned char *data)
 {
-    const conversion *c = parameters;
-    restride_layout *layout = NULL;
-    char *source = NULL;
-    restride_status status = restride_layout_parse(&layout, c->dims, c->to);
-    if (status == RESTRIDE_OK)
-        status = restride_layout_accessor(layout, RESTRIDE_DIALECT_OPENCL_C, "p", &source);
-    if (status == RESTRIDE_OK)
-        memcpy(data, source, strlen(source) + 1);
-    free(source);
-    restride_layout_destroy(layout);
-    return status;
+    return write_accessors(parameters, RESTRIDE_DIALECT_OPENCL_C, data);
 }
 
-/* The same as a class of C++. */
 static restride_status run_class(const void *parameters, unsigned char *data)
 {
-    const conversion *c = parameters;
-    restride_layout *layout = NULL;
-    char *source = NULL;
-    restride_status status = restride_layout_parse(&layout, c->dims, c->to);
-    if (status == RESTRIDE_OK)
-        status = restride_layout_accessor(layout, RESTRIDE_DIALECT_CPP, "p", &source);
-    if (status == RESTRIDE_OK)
-        memcpy(data, source, strlen(source) + 1);
-    free(source);
-    restride_layout_destroy(layout);
-    return status;
+    return write_accessors(parameters, RESTRIDE_DIALECT_CPP, data);
 }
 
 static void test_layouts(void **state)
