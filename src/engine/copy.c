@@ -110,18 +110,3 @@ size_t rs_copy_part_bytes(const rs_copy_part *part)
         bytes *= part->axes[a].extent;
     return bytes;
 }
-
-static size_t stride_of(const rs_copy_axis *axis, bool in_target)
-{
-    return in_target ? axis->to : axis->from;
-}
-
-size_t rs_copy_fastest(const rs_copy_part *part, bool in_target)
-{
-    size_t best = part->axis_count;
-    for (size_t a = 0; a < part->axis_count; a++)
-        if (best == part->axis_count ||
-            stride_of(&part->axes[a], in_target) < stride_of(&part->axes[best], in_target))
-            best = a;
-    return best;
-}

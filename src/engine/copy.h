@@ -49,10 +49,6 @@ void rs_copy_simplify(rs_copy_part *parts, rs_copy_group *group);
 /* The bytes that a part moves. */
 size_t rs_copy_part_bytes(const rs_copy_part *part);
 
-/* The axis with the shortest stride in the target, or in the source; axis_count when there is
- * none. */
-size_t rs_copy_fastest(const rs_copy_part *part, bool in_target);
-
 /*
  * Arrays that lie one after the other in both buffers, and keep their order: `count` of `bytes`
  * bytes, along the slowest axis of both. One of all bytes when there is no such axis, and none when

@@ -32,59 +32,59 @@ static void assert_output(const char *words)
 }
 
 /* Runs, each with its exit status and what it writes among the rest. */
+enum { MOST_WORDS = 5 };
+static const struct {
+    const char *arguments;
+    int status;
+    const char *words[MOST_WORDS];
+} runs[] = {
+    {"--help", 0, {"usage: restride show EXPRESSION"}},
+    /* Small dimensions by default. */
+    {"'f i'", 0, {"of \"i:4 f:3\": 12 elements"}},
+    {"'i/4 f i%4'", 0, {"of \"i:10 f:3\"", "(ragged: 2 of 4)"}},
+    {"'c%8 r c/8'", 0, {"of \"r:4 c:16\""}}, /* not in descending order: no ragged tile */
+    {"'y/32 x/128 e y%32 x%128'", 0, {"of \"y:80 x:320 e:3\""}},
+    /* Layouts over processes. */
+    {"'@r/3 r%3 c' --dims 'r:7 c:4 float' --to '@c/2 c%2 r'",
+     0,
+     {"of \"r:7 c:4 float\": 3 processes.", "1:4     1:5     1:6     1:7", "process 2: 4 = r:1 c:4",
+      "from 0          24        24", "from 2           8         8"}},
+    {"'@i/4 i%4 f' --dims 'i:6 f{ char c; int k; }'", 0, {"process 1: 16 = i:2 f:4"}},
+    {"'@r/3 r c' --dims 'r:7 c:4'", 2, {"^"}},
+    {"'@r/3 r%3 c' --accessors cpp --dims 'r:7 c:4 float'", 2, {"has no accessors"}},
+    {"'@r/3 r%3 c' --dims 'r:7 c:4 float' --to '@c/2 c%2 r' --svg /dev/stdout",
+     0,
+     {"who sends how many bytes to whom", ">24 stay<", "class=\"in\">8</text>\n</svg>"}},
+    /* Accessors. */
+    {"'i/32 f i%32' --dims 'i:1 f{ float x; }' --accessors cpp --name B",
+     0,
+     {"class B\n", "reference ref(unsigned long long index_i) const"}},
+    {"'i f' --dims 'i:1 f{ float x; }' --accessors cuda",
+     0,
+     {"__host__ __device__ reference ref("}},
+    {"'i f' --dims 'i:1 f{ float x; }' --accessors c", 2, {"takes cpp or cuda"}},
+    {"'i f' --accessors cpp", 2, {"needs --dims"}},
+    {"'i f' --name B", 2, {""}},
+    {"'i f' --dims 'i:1 f:3' --accessors cpp", 1, {"say the type of elements"}},
+    {"'i f' --dims 'i:1 f:3 int' --accessors cpp --name 3", 1, {"is not a C identifier"}},
+    /* Mistakes get a caret. */
+    {"'i/32 g i%3'",
+     2,
+     {"restride show: At character 8 of the layout \"i/32 g i%3\": ",
+      "\n    i/32 g i%3\n           ^\n"}},
+    {"'i f' --dims 'i:3 f{ quad x; }'", 2, {"\n    i:3 f{ quad x; }\n           ^\n"}},
+    {"'i j' --dims 'i:4294967296 j:4294967296'", 2, {"does not fit into 64 bits"}},
+    {"'' ", 2, {"it is empty"}},
+    /* Bad usage. */
+    {"", 2, {"A layout is missing"}},
+    {"i f", 2, {"put it into quotes"}},
+    {"'i f' --dims", 2, {"--dims needs a value"}},
+    {"'i f' --colour", 2, {"--colour is not an option"}},
+    {"'i f' --svg /nonexistent/a.svg", 1, {"/nonexistent/a.svg could not be written"}},
+};
+
 static void test_output(void **state)
 {
-    enum { MOST_WORDS = 5 };
-    static const struct {
-        const char *arguments;
-        int status;
-        const char *words[MOST_WORDS];
-    } runs[] = {
-        {"--help", 0, {"usage: restride show EXPRESSION"}},
-        /* Small dimensions by default. */
-        {"'f i'", 0, {"of \"i:4 f:3\": 12 elements"}},
-        {"'i/4 f i%4'", 0, {"of \"i:10 f:3\"", "(ragged: 2 of 4)"}},
-        {"'c%8 r c/8'", 0, {"of \"r:4 c:16\""}}, /* not in descending order: no ragged tile */
-        {"'y/32 x/128 e y%32 x%128'", 0, {"of \"y:80 x:320 e:3\""}},
-        /* Layouts over processes. */
-        {"'@r/3 r%3 c' --dims 'r:7 c:4 float' --to '@c/2 c%2 r'",
-         0,
-         {"of \"r:7 c:4 float\": 3 processes.", "1:4     1:5     1:6     1:7",
-          "process 2: 4 = r:1 c:4", "from 0          24        24",
-          "from 2           8         8"}},
-        {"'@i/4 i%4 f' --dims 'i:6 f{ char c; int k; }'", 0, {"process 1: 16 = i:2 f:4"}},
-        {"'@r/3 r c' --dims 'r:7 c:4'", 2, {"^"}},
-        {"'@r/3 r%3 c' --accessors cpp --dims 'r:7 c:4 float'", 2, {"has no accessors"}},
-        {"'@r/3 r%3 c' --dims 'r:7 c:4 float' --to '@c/2 c%2 r' --svg /dev/stdout",
-         0,
-         {"who sends how many bytes to whom", ">24 stay<", "class=\"in\">8</text>\n</svg>"}},
-        /* Accessors. */
-        {"'i/32 f i%32' --dims 'i:1 f{ float x; }' --accessors cpp --name B",
-         0,
-         {"class B\n", "reference ref(unsigned long long index_i) const"}},
-        {"'i f' --dims 'i:1 f{ float x; }' --accessors cuda",
-         0,
-         {"__host__ __device__ reference ref("}},
-        {"'i f' --dims 'i:1 f{ float x; }' --accessors c", 2, {"takes cpp or cuda"}},
-        {"'i f' --accessors cpp", 2, {"needs --dims"}},
-        {"'i f' --name B", 2, {""}},
-        {"'i f' --dims 'i:1 f:3' --accessors cpp", 1, {"say the type of elements"}},
-        {"'i f' --dims 'i:1 f:3 int' --accessors cpp --name 3", 1, {"is not a C identifier"}},
-        /* Mistakes get a caret. */
-        {"'i/32 g i%3'",
-         2,
-         {"restride show: At character 8 of the layout \"i/32 g i%3\": ",
-          "\n    i/32 g i%3\n           ^\n"}},
-        {"'i f' --dims 'i:3 f{ quad x; }'", 2, {"\n    i:3 f{ quad x; }\n           ^\n"}},
-        {"'i j' --dims 'i:4294967296 j:4294967296'", 2, {"does not fit into 64 bits"}},
-        {"'' ", 2, {"it is empty"}},
-        /* Bad usage. */
-        {"", 2, {"A layout is missing"}},
-        {"i f", 2, {"put it into quotes"}},
-        {"'i f' --dims", 2, {"--dims needs a value"}},
-        {"'i f' --colour", 2, {"--colour is not an option"}},
-        {"'i f' --svg /nonexistent/a.svg", 1, {"/nonexistent/a.svg could not be written"}},
-    };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         const int status = show(runs[i].arguments);

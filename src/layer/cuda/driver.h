@@ -40,7 +40,6 @@ typedef struct {
 
 enum {
     RS_CUDA_SUCCESS = 0,
-    RS_CUDA_DEINITIALIZED = 4,
     RS_CUDA_UNKNOWN = 999,
     RS_CUDA_STREAM_LEGACY = 1,
     RS_CUDA_STREAM_PER_THREAD = 2,
