@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,15 +157,36 @@ static int count_timed(void)
     return timed;
 }
 
-/* A short program ends before the answer, which the next run has. */
+/* Seconds that its kernel took. */
+static double read_kernel_seconds(void)
+{
+    char path[64];
+    double seconds = -1;
+    snprintf(path, sizeof path, "%s/output", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*f %*f %*u %*u %*u %lf", &seconds), 1);
+    fclose(file);
+    return seconds;
+}
+
+/* A program waits 0.02 s and more for an answer that may be stored, and not at all for one that is
+ * not. A short one ends before the answer, which the next run has. The least time counts: others
+ * may have the processor. */
 static void test_first_run_does_not_wait(void **state)
 {
     (void)state;
+    enum { MOST_RUNS = 12 };
+    double least = 1;
     char command[128];
     write_rewriter("for i in `seq 600`; do test -e go && break; sleep 0.05; done");
-    run_first(1);
-    assert_int_equal(count_answers("first"), 0);
-    assert_int_equal(count_timed(), 0);
+    for (int run = 0; run < MOST_RUNS && least > 0.01; run++) {
+        run_first(1);
+        least = fmin(least, read_kernel_seconds());
+        assert_int_equal(count_answers("first"), 0);
+        assert_int_equal(count_timed(), 0);
+    }
+    assert_true(least <= 0.01);
     snprintf(command, sizeof command, "touch %s/go", folder);
     assert_int_equal(system(command), 0);
     wait_for_answer("first");

@@ -56,7 +56,17 @@ static bool begin_waiting(rs_rewriter *rewriter, rs_rewriter_request *one)
         rewriter->requests = one;
     }
     pthread_mutex_unlock(&rewriter->mutex);
+    if (begun && rewriter->notes_waiting != NULL)
+        rewriter->notes_waiting(rewriter->data);
     return begun;
+}
+
+bool rs_rewriter_is_awaited(rs_rewriter *rewriter)
+{
+    pthread_mutex_lock(&rewriter->mutex);
+    const bool is_awaited = rewriter->requests != NULL;
+    pthread_mutex_unlock(&rewriter->mutex);
+    return is_awaited;
 }
 
 /* Whether the answer was abandoned. */

@@ -10,6 +10,8 @@
 
 typedef struct {
     const char *path; /* of the program restride-rewrite; NULL: nothing can be rewritten */
+    void (*notes_waiting)(void *data); /* called when a thread begins to wait; may be NULL */
+    void *data;
     pthread_mutex_t mutex;
     struct rs_rewriter_request *requests; /* threads that wait for an answer */
     bool is_abandoned;
@@ -21,6 +23,9 @@ void rs_rewriter_init(rs_rewriter *rewriter, const char *path);
 /* Asks the rewriter, a process of its own: see rewrite/rewrite.h for request and reply. One that
  * has not answered after 10 seconds is ended, and after two such none is asked any more. */
 restride_status rs_rewriter_start(rs_rewriter *rewriter, const json_t *request, json_t **reply);
+
+/* Whether a thread waits for an answer that no earlier run has stored. */
+bool rs_rewriter_is_awaited(rs_rewriter *rewriter);
 
 /* Waits for none that is being asked, which goes on and keeps its answer, and asks no other. */
 void rs_rewriter_abandon(rs_rewriter *rewriter);

@@ -10,6 +10,7 @@
  *   RESTRIDE_VERIFY         set: rewritten launches are compared with the program's own (verify.h)
  */
 #include "layer/core/state.h"
+#include "layer/core/wait.h"
 #include "layout/layout.h"
 
 #include <stdlib.h>
@@ -68,6 +69,11 @@ static char *keep(const char *variable)
     return value != NULL ? strdup(value) : NULL;
 }
 
+static void wake(void *layer)
+{
+    rs_layer_wake(layer);
+}
+
 void rs_layer_read_settings(rs_layer *layer)
 {
     rs_layer_settings *settings = &layer->settings;
@@ -76,6 +82,8 @@ void rs_layer_read_settings(rs_layer *layer)
         settings->policy = RS_POLICY_AUTO;
     settings->tile = tile_of(getenv("RESTRIDE_TILE"));
     rs_rewriter_init(&layer->rewriter, keep("RESTRIDE_REWRITER"));
+    layer->rewriter.notes_waiting = wake;
+    layer->rewriter.data = layer;
     settings->device = keep("RESTRIDE_DEVICE");
     const char *config = getenv("RESTRIDE_CONFIG");
     settings->config = config != NULL ? json_loads(config, 0, NULL) : NULL;

@@ -497,8 +497,8 @@ static bool begin_beside(rs_layer_program *program) RS_LOCKED
     return false;
 }
 
-/* Waits for a short time, which is enough for a reply that an earlier run has stored; and longer
- * where that run promises a gain. */
+/* Waits for a reply that an earlier run has stored, for a short time, which is enough; and longer
+ * where that run promises a gain. Not for one that the rewriter is asked for. */
 static void wait_for_preparation(cl_program handle) RS_UNLOCKED
 {
     rs_layer *layer = rs_the_layer();
@@ -511,7 +511,9 @@ static void wait_for_preparation(cl_program handle) RS_UNLOCKED
         const rs_layer_program *program = rs_program_find(handle);
         const double until =
             program != NULL && program->is_promising ? start + longest : end - layer->builds.waited;
-        if (!is_awaited(program) || now >= until) {
+        const bool is_asked =
+            program != NULL && !program->is_promising && rs_rewriter_is_awaited(&layer->rewriter);
+        if (!is_awaited(program) || is_asked || now >= until) {
             layer->builds.waited += now - start;
             rs_layer_unlock(layer);
             return;
