@@ -9,19 +9,11 @@
 
 #include <stdbool.h>
 
-int rs_verb_analyze(int argc, char **argv);
-int rs_verb_bench(int argc, char **argv);
-int rs_verb_convert(int argc, char **argv);
-int rs_verb_doctor(int argc, char **argv);
-int rs_verb_file_status(int argc, char **argv);
-int rs_verb_nvcc(int argc, char **argv);
-int rs_verb_reorder(int argc, char **argv);
-int rs_verb_rewrite(int argc, char **argv);
-int rs_verb_run(int argc, char **argv);
-int rs_verb_show(int argc, char **argv);
-int rs_verb_sim(int argc, char **argv);
-int rs_verb_tune(int argc, char **argv);
-int rs_verb_transpose(int argc, char **argv);
+/* The exit status. */
+typedef int rs_verb(int argc, char **argv);
+rs_verb rs_verb_analyze, rs_verb_bench, rs_verb_convert, rs_verb_doctor, rs_verb_file_status,
+    rs_verb_nvcc, rs_verb_reorder, rs_verb_rewrite, rs_verb_run, rs_verb_show, rs_verb_sim,
+    rs_verb_tune, rs_verb_transpose;
 
 /* Where the word of nvcc stands among the arguments of a launcher, as in `restride ccache
  * /usr/bin/nvcc -c x.cu`; -1: this program has that name itself; 0: this is no such call. */

@@ -4,18 +4,9 @@
 
 #include "transpose/method.h"
 
-void rs_device_offer_tiles(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-bool rs_device_build_tiles(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
-void rs_device_explain_tiles(const rs_stage_choice *choice, const rs_problem *problem, char *why,
-                             size_t size);
-
-void rs_device_offer_groups(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-bool rs_device_build_groups(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
-void rs_device_explain_groups(const rs_stage_choice *choice, const rs_problem *problem, char *why,
-                              size_t size);
-
-void rs_device_offer_c2r(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-bool rs_device_build_c2r(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
-bool rs_device_build_r2c(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
+rs_method_offer rs_device_offer_tiles, rs_device_offer_groups, rs_device_offer_c2r;
+rs_method_build rs_device_build_tiles, rs_device_build_groups, rs_device_build_c2r,
+    rs_device_build_r2c;
+rs_method_explain rs_device_explain_tiles, rs_device_explain_groups;
 
 #endif

@@ -26,19 +26,25 @@ typedef struct rs_offers {
     size_t beaten; /* nothing of so many stages is cheaper than what there is; or SIZE_MAX */
 } rs_offers;
 
+/* Adds the stages to `choice`, which has none. False, when they do not suit the problem. */
+typedef bool rs_method_build(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
+
+/* Offers a few hundred pairs of tile sizes at most, whatever the shape. */
+typedef void rs_method_offer(const rs_method *method, const rs_problem *problem, rs_offers *offers);
+
+/* Writes one sentence. */
+typedef void rs_method_explain(const rs_stage_choice *choice, const rs_problem *problem, char *why,
+                               size_t size);
+
 struct rs_method {
     const char *name;
     /* A baseline is slower than what it is compared with, and taken only when named. */
     bool only_when_named;
     size_t least_stages; /* that it makes of a matrix */
-    /* Adds the stages to `choice`, which has none. False, when they do not suit the problem. */
-    bool (*build)(rs_stage_choice *choice, const rs_problem *problem, rs_tiles tiles);
-    /* A few hundred pairs of tile sizes at most, whatever the shape. */
-    void (*offer)(const rs_method *method, const rs_problem *problem, rs_offers *offers);
-    /* One sentence, without a name or numbers of the shape; or NULL, and explain() writes it. */
-    const char *why;
-    void (*explain)(const rs_stage_choice *choice, const rs_problem *problem, char *why,
-                    size_t size);
+    rs_method_build *build;
+    rs_method_offer *offer;
+    const char *why; /* without a name or numbers of the shape; or NULL, and explain() writes it */
+    rs_method_explain *explain;
 };
 
 /* Adds a stage over the whole matrices of a problem, which a method changes as it wants it. */

@@ -138,21 +138,17 @@ typedef struct {
     char shape[128]; /* how the kernel is cut, for descriptions */
 } rs_cuda_stage;
 
+typedef restride_status rs_cuda_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+
 struct rs_cuda_method {
     const char *elementary; /* the thesis's name */
     const char *name;
-    restride_status (*prepare)(rs_cuda_stage *stage, size_t scratch_limit);
+    rs_cuda_prepare *prepare;
 };
 
-restride_status rs_cuda_panels_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_slim_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_chains_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_square_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_groups_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_tails_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_rows_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_columns_prepare(rs_cuda_stage *stage, size_t scratch_limit);
-restride_status rs_cuda_on_chip_prepare(rs_cuda_stage *stage, size_t scratch_limit);
+rs_cuda_prepare rs_cuda_panels_prepare, rs_cuda_slim_prepare, rs_cuda_chains_prepare,
+    rs_cuda_square_prepare, rs_cuda_groups_prepare, rs_cuda_tails_prepare, rs_cuda_rows_prepare,
+    rs_cuda_columns_prepare, rs_cuda_on_chip_prepare;
 
 /* Passes at the speed of a copy that a stage takes; see rs_engine_traits. None takes less than
  * RS_CUDA_LEAST_COST. */

@@ -118,27 +118,11 @@ struct rs_device_method {
     void (*forget)(rs_device_stage *stage); /* NULL where there is nothing to free */
 };
 
-extern const rs_device_method rs_device_panels;
-extern const rs_device_method rs_device_tiles;
-extern const rs_device_method rs_device_boxes;
-extern const rs_device_method rs_device_slots;
-extern const rs_device_method rs_device_square;
-extern const rs_device_method rs_device_chains;
-extern const rs_device_method rs_device_reverse;
-extern const rs_device_method rs_device_shuffle_rows;
-extern const rs_device_method rs_device_rotate;
-extern const rs_device_method rs_device_shuffle_columns;
-extern const rs_device_method rs_device_zip;
-extern const rs_device_method rs_device_unzip;
-extern const rs_device_method rs_device_reorder;
-extern const rs_device_method rs_device_fused;
-extern const rs_device_method rs_device_claims_010;
-extern const rs_device_method rs_device_cycles_010;
-extern const rs_device_method rs_device_claims_100;
-extern const rs_device_method rs_device_cycles_100;
-extern const rs_device_method rs_device_copy_back;
-extern const rs_device_method rs_device_join;
-extern const rs_device_method rs_device_split;
+extern const rs_device_method rs_device_panels, rs_device_tiles, rs_device_boxes, rs_device_slots,
+    rs_device_square, rs_device_chains, rs_device_reverse, rs_device_shuffle_rows, rs_device_rotate,
+    rs_device_shuffle_columns, rs_device_zip, rs_device_unzip, rs_device_reorder, rs_device_fused,
+    rs_device_claims_010, rs_device_cycles_010, rs_device_claims_100, rs_device_cycles_100,
+    rs_device_copy_back, rs_device_join, rs_device_split;
 
 /* NULL when there is none for stages of that kind. */
 const rs_device_method *rs_device_find_method(rs_transpose_method method);

@@ -64,32 +64,28 @@ static inline void rs_host_done(const rs_host_run *run, size_t bytes)
         atomic_fetch_add_explicit(&run->progress->done_bytes, bytes, memory_order_relaxed);
 }
 
+/* Sets the fields of a stage, whose threads are all that the engine has at first. */
+typedef restride_status rs_host_prepare(rs_host_stage *stage, size_t scratch_limit);
+
+/* What each thread of a run does (rs_host_run). */
+typedef void rs_host_work(void *run, const rs_host_member *member);
+
 struct rs_host_method {
     const char *elementary; /* the thesis's name */
     const char *name;
-    /* Sets the fields of the stage, whose threads are all that the engine has at first. */
-    restride_status (*prepare)(rs_host_stage *stage, size_t scratch_limit);
-    void (*work)(void *run, const rs_host_member *member);
+    rs_host_prepare *prepare;
+    rs_host_work *work;
 };
 
-restride_status rs_host_panels_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_panels_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_chains_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_chains_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_square_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_square_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_join_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_join_work(void *context, const rs_host_member *member);
-void rs_host_split_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_pipt_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_pipt_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_pttwac_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_pttwac_work(void *context, const rs_host_member *member);
+rs_host_prepare rs_host_panels_prepare, rs_host_chains_prepare, rs_host_square_prepare,
+    rs_host_join_prepare, rs_host_pipt_prepare, rs_host_pttwac_prepare, rs_host_copy_prepare,
+    rs_host_fused_prepare, rs_host_axes_prepare, rs_host_slots_prepare, rs_host_rows_prepare,
+    rs_host_columns_prepare, rs_host_unzip_prepare, rs_host_reorder_prepare;
+rs_host_work rs_host_panels_work, rs_host_chains_work, rs_host_square_work, rs_host_join_work,
+    rs_host_split_work, rs_host_pipt_work, rs_host_pttwac_work, rs_host_copy_work,
+    rs_host_fused_work, rs_host_axes_work, rs_host_boxes_work, rs_host_slots_work,
+    rs_host_rows_work, rs_host_columns_work, rs_host_unzip_work, rs_host_zip_work,
+    rs_host_reorder_work;
 
 /* How many of `total` positions a baseline hands out together. */
 static inline size_t rs_host_chunk(size_t total, size_t threads)
@@ -98,31 +94,6 @@ static inline size_t rs_host_chunk(size_t total, size_t threads)
     size_t part = total / (threads * PARTS) + 1;
     return part < LARGEST ? part : LARGEST;
 }
-
-restride_status rs_host_copy_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_copy_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_fused_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_fused_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_axes_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_axes_work(void *context, const rs_host_member *member);
-restride_status rs_host_slots_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_boxes_work(void *context, const rs_host_member *member);
-void rs_host_slots_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_rows_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_rows_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_columns_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_columns_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_unzip_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_unzip_work(void *context, const rs_host_member *member);
-void rs_host_zip_work(void *context, const rs_host_member *member);
-
-restride_status rs_host_reorder_prepare(rs_host_stage *stage, size_t scratch_limit);
-void rs_host_reorder_work(void *context, const rs_host_member *member);
 
 /* restride_engine_create_host() that plans arrays of `serial_bytes` and more for its threads: tests
  * have them for small ones. */

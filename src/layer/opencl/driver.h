@@ -75,15 +75,10 @@ cl_context rs_new_context(cl_context handle) RS_UNLOCKED;
 /* Frees what the layer holds in a context once the program has released it and its buffers. */
 void rs_context_trim(rs_context *context) RS_LOCKED;
 
-/* Each file puts its functions into the dispatch table. */
-void rs_layer_add_contexts(cl_icd_dispatch *table);
-void rs_layer_add_devices(cl_icd_dispatch *table); /* after the contexts */
-void rs_layer_add_buffers(cl_icd_dispatch *table);
-void rs_layer_add_transfers(cl_icd_dispatch *table);
-void rs_layer_add_binaries(cl_icd_dispatch *table);
-void rs_layer_add_programs(cl_icd_dispatch *table);
-void rs_layer_add_builds(cl_icd_dispatch *table);
-void rs_layer_add_kernels(cl_icd_dispatch *table);
-void rs_layer_add_launches(cl_icd_dispatch *table);
+/* Each file puts its functions into the dispatch table; those of devices after the contexts. */
+typedef void rs_layer_add(cl_icd_dispatch *table);
+rs_layer_add rs_layer_add_contexts, rs_layer_add_devices, rs_layer_add_buffers,
+    rs_layer_add_transfers, rs_layer_add_binaries, rs_layer_add_programs, rs_layer_add_builds,
+    rs_layer_add_kernels, rs_layer_add_launches;
 
 #endif
