@@ -124,8 +124,9 @@ struct rs_entry {
     bool is_per_thread; /* stream 0 is the calling thread's */
 };
 
-extern const rs_entry_kind rs_entry_kinds[];
-extern const size_t rs_entry_kind_count;
+/* What is known of a function, whose name without a version is the first `length` letters of
+ * `name`; NULL: nothing. */
+const rs_entry_kind *rs_entry_kind_of(const char *name, size_t length);
 
 /* The driver's function. */
 static inline rs_word rs_entry_call(const rs_entry *entry, const rs_word *w)

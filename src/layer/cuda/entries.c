@@ -62,31 +62,12 @@ static size_t without_version(const char *name, size_t length)
     return end < length && end > 2 && memcmp(name + end - 2, "_v", 2) == 0 ? end - 2 : length;
 }
 
-static const rs_entry_kind *find_kind(const char *name, size_t length)
-{
-    size_t low = 0, high = rs_entry_kind_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const char *other = rs_entry_kinds[middle].name;
-        int order = strncmp(name, other, length);
-        if (order == 0)
-            order = other[length] != '\0' ? -1 : 0;
-        if (order == 0)
-            return &rs_entry_kinds[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
 /* A name that the driver exports; NULL: it is not known. */
 static const rs_entry_kind *kind_of_export(const char *name, bool *is_per_thread)
 {
     const size_t length = without_thread(name, is_per_thread);
     const size_t base = without_version(name, length);
-    const rs_entry_kind *kind = find_kind(name, base);
+    const rs_entry_kind *kind = rs_entry_kind_of(name, base);
     if (kind == NULL || strcmp(kind->form, "*") == 0)
         return kind;
     return strlen(kind->form) == length - base &&
@@ -100,7 +81,7 @@ static const rs_entry_kind *kind_of_export(const char *name, bool *is_per_thread
 static const rs_entry_kind *kind_of_version(const char *name, int version, uint64_t flags,
                                             const void *function)
 {
-    const rs_entry_kind *kind = find_kind(name, strlen(name));
+    const rs_entry_kind *kind = rs_entry_kind_of(name, strlen(name));
     void *known = NULL;
     int status;
     if (kind == NULL || (strcmp(kind->form, "_v2") == 0 && version < SECOND_VERSION))

@@ -1,5 +1,5 @@
 /*
- * The names of the driver that are known, in the order of strcmp(); see entries.c. The rest of
+ * The names of the driver that are known; see entries.c. The rest of
  * CUDA 13.0's is unknown on purpose: stream memory operations, functions of the host in a stream,
  * semaphores and memory of others, peers, green contexts, checkpoints, multicast, batches of
  * copies, graphics, and the launches of old.
@@ -7,261 +7,37 @@
 #include "layer/cuda/driver.h"
 #include "layer/cuda/nvrtc.h"
 
-#define HARMLESS(name)                                                                             \
-    {                                                                                              \
-        name, "*", NULL, 0, -1, -1                                                                 \
-    }
+#include <string.h>
+
 #define BIT(argument) (1u << (argument))
 
 /* name, version, handler, arguments that are addresses, stream (-1: the default one), bytes */
-const rs_entry_kind rs_entry_kinds[] = {
-    HARMLESS("cuArray3DCreate"),
-    HARMLESS("cuArray3DGetDescriptor"),
-    HARMLESS("cuArrayCreate"),
-    HARMLESS("cuArrayDestroy"),
-    HARMLESS("cuArrayGetDescriptor"),
-    HARMLESS("cuArrayGetMemoryRequirements"),
-    HARMLESS("cuArrayGetPlane"),
-    HARMLESS("cuArrayGetSparseProperties"),
-    HARMLESS("cuCoredumpGetAttribute"),
-    HARMLESS("cuCoredumpGetAttributeGlobal"),
-    HARMLESS("cuCoredumpSetAttribute"),
-    HARMLESS("cuCoredumpSetAttributeGlobal"),
-    HARMLESS("cuCtxAttach"),
-    HARMLESS("cuCtxCreate"),
+static const rs_entry_kind followed[] = {
     {"cuCtxDestroy", "*", rs_follow_end_context, 0, -1, -1},
     {"cuCtxDetach", "*", rs_follow_end_context, 0, -1, -1},
-    HARMLESS("cuCtxDisablePeerAccess"),
-    HARMLESS("cuCtxGetApiVersion"),
-    HARMLESS("cuCtxGetCacheConfig"),
-    HARMLESS("cuCtxGetCurrent"),
-    HARMLESS("cuCtxGetDevice"),
-    HARMLESS("cuCtxGetExecAffinity"),
-    HARMLESS("cuCtxGetFlags"),
-    HARMLESS("cuCtxGetId"),
-    HARMLESS("cuCtxGetLimit"),
-    HARMLESS("cuCtxGetSharedMemConfig"),
-    HARMLESS("cuCtxGetStreamPriorityRange"),
-    HARMLESS("cuCtxPopCurrent"),
-    HARMLESS("cuCtxPushCurrent"),
-    HARMLESS("cuCtxResetPersistingL2Cache"),
-    HARMLESS("cuCtxSetCacheConfig"),
-    HARMLESS("cuCtxSetCurrent"),
-    HARMLESS("cuCtxSetFlags"),
-    HARMLESS("cuCtxSetLimit"),
-    HARMLESS("cuCtxSetSharedMemConfig"),
     {"cuCtxSynchronize", "*", rs_follow_wait, 0, -1, -1},
-    HARMLESS("cuDeviceCanAccessPeer"),
-    HARMLESS("cuDeviceComputeCapability"),
-    HARMLESS("cuDeviceGet"),
-    HARMLESS("cuDeviceGetAttribute"),
-    HARMLESS("cuDeviceGetByPCIBusId"),
-    HARMLESS("cuDeviceGetCount"),
-    HARMLESS("cuDeviceGetDefaultMemPool"),
-    HARMLESS("cuDeviceGetDevResource"),
-    HARMLESS("cuDeviceGetExecAffinitySupport"),
-    HARMLESS("cuDeviceGetGraphMemAttribute"),
-    HARMLESS("cuDeviceGetHostAtomicCapabilities"),
-    HARMLESS("cuDeviceGetLuid"),
-    HARMLESS("cuDeviceGetMemPool"),
-    HARMLESS("cuDeviceGetName"),
-    HARMLESS("cuDeviceGetNvSciSyncAttributes"),
-    HARMLESS("cuDeviceGetP2PAtomicCapabilities"),
-    HARMLESS("cuDeviceGetP2PAttribute"),
-    HARMLESS("cuDeviceGetPCIBusId"),
-    HARMLESS("cuDeviceGetProperties"),
-    HARMLESS("cuDeviceGetTexture1DLinearMaxWidth"),
-    HARMLESS("cuDeviceGetUuid"),
-    HARMLESS("cuDeviceGraphMemTrim"),
-    HARMLESS("cuDevicePrimaryCtxGetState"),
     {"cuDevicePrimaryCtxRelease", "*", rs_follow_end_context, 0, -1, -1},
     {"cuDevicePrimaryCtxReset", "*", rs_follow_end_context, 0, -1, -1},
-    HARMLESS("cuDevicePrimaryCtxRetain"),
-    HARMLESS("cuDevicePrimaryCtxSetFlags"),
-    HARMLESS("cuDeviceRegisterAsyncNotification"),
-    HARMLESS("cuDeviceSetGraphMemAttribute"),
-    HARMLESS("cuDeviceSetMemPool"),
-    HARMLESS("cuDeviceTotalMem"),
-    HARMLESS("cuDeviceUnregisterAsyncNotification"),
-    HARMLESS("cuDriverGetVersion"),
-    HARMLESS("cuEventCreate"),
-    HARMLESS("cuEventDestroy"),
-    HARMLESS("cuEventElapsedTime"),
-    HARMLESS("cuEventQuery"),
-    HARMLESS("cuEventRecord"),
-    HARMLESS("cuEventRecordWithFlags"),
     {"cuEventSynchronize", "*", rs_follow_wait, 0, -1, -1},
-    HARMLESS("cuFuncGetAttribute"),
-    HARMLESS("cuFuncGetModule"),
-    HARMLESS("cuFuncGetName"),
-    HARMLESS("cuFuncGetParamInfo"),
-    HARMLESS("cuFuncIsLoaded"),
-    HARMLESS("cuFuncLoad"),
     {"cuFuncSetAttribute", "*", rs_follow_change_function, 0, -1, -1},
-    HARMLESS("cuFuncSetBlockShape"),
-    HARMLESS("cuFuncSetCacheConfig"),
-    HARMLESS("cuFuncSetSharedMemConfig"),
-    HARMLESS("cuFuncSetSharedSize"),
-    HARMLESS("cuGetErrorName"),
-    HARMLESS("cuGetErrorString"),
-    HARMLESS("cuGetExportTable"),
     {"cuGetProcAddress", "*", rs_follow_get_address, 0, -1, -1},
-    HARMLESS("cuGraphAddChildGraphNode"),
-    HARMLESS("cuGraphAddDependencies"),
-    HARMLESS("cuGraphAddEmptyNode"),
-    HARMLESS("cuGraphAddEventRecordNode"),
-    HARMLESS("cuGraphAddEventWaitNode"),
-    HARMLESS("cuGraphAddKernelNode"),
-    HARMLESS("cuGraphAddMemAllocNode"),
-    HARMLESS("cuGraphAddMemFreeNode"),
-    HARMLESS("cuGraphAddMemcpyNode"),
-    HARMLESS("cuGraphAddMemsetNode"),
-    HARMLESS("cuGraphAddNode"),
-    HARMLESS("cuGraphBatchMemOpNodeGetParams"),
-    HARMLESS("cuGraphBatchMemOpNodeSetParams"),
-    HARMLESS("cuGraphChildGraphNodeGetGraph"),
-    HARMLESS("cuGraphClone"),
-    HARMLESS("cuGraphConditionalHandleCreate"),
-    HARMLESS("cuGraphCreate"),
-    HARMLESS("cuGraphDebugDotPrint"),
-    HARMLESS("cuGraphDestroy"),
-    HARMLESS("cuGraphDestroyNode"),
-    HARMLESS("cuGraphEventRecordNodeGetEvent"),
-    HARMLESS("cuGraphEventRecordNodeSetEvent"),
-    HARMLESS("cuGraphEventWaitNodeGetEvent"),
-    HARMLESS("cuGraphEventWaitNodeSetEvent"),
-    HARMLESS("cuGraphExecBatchMemOpNodeSetParams"),
-    HARMLESS("cuGraphExecChildGraphNodeSetParams"),
-    HARMLESS("cuGraphExecDestroy"),
-    HARMLESS("cuGraphExecEventRecordNodeSetEvent"),
-    HARMLESS("cuGraphExecEventWaitNodeSetEvent"),
-    HARMLESS("cuGraphExecExternalSemaphoresSignalNodeSetParams"),
-    HARMLESS("cuGraphExecExternalSemaphoresWaitNodeSetParams"),
-    HARMLESS("cuGraphExecGetFlags"),
-    HARMLESS("cuGraphExecHostNodeSetParams"),
-    HARMLESS("cuGraphExecKernelNodeSetParams"),
-    HARMLESS("cuGraphExecMemcpyNodeSetParams"),
-    HARMLESS("cuGraphExecMemsetNodeSetParams"),
-    HARMLESS("cuGraphExecNodeSetParams"),
-    HARMLESS("cuGraphExecUpdate"),
-    HARMLESS("cuGraphExternalSemaphoresSignalNodeGetParams"),
-    HARMLESS("cuGraphExternalSemaphoresSignalNodeSetParams"),
-    HARMLESS("cuGraphExternalSemaphoresWaitNodeGetParams"),
-    HARMLESS("cuGraphExternalSemaphoresWaitNodeSetParams"),
-    HARMLESS("cuGraphGetEdges"),
-    HARMLESS("cuGraphGetNodes"),
-    HARMLESS("cuGraphGetRootNodes"),
-    HARMLESS("cuGraphHostNodeGetParams"),
-    HARMLESS("cuGraphHostNodeSetParams"),
-    HARMLESS("cuGraphInstantiate"),
-    HARMLESS("cuGraphInstantiateWithFlags"),
-    HARMLESS("cuGraphInstantiateWithParams"),
-    HARMLESS("cuGraphKernelNodeCopyAttributes"),
-    HARMLESS("cuGraphKernelNodeGetAttribute"),
-    HARMLESS("cuGraphKernelNodeGetParams"),
-    HARMLESS("cuGraphKernelNodeSetAttribute"),
-    HARMLESS("cuGraphKernelNodeSetParams"),
     {"cuGraphLaunch", "*", rs_follow_restore_everything, 0, 1, -1},
-    HARMLESS("cuGraphMemAllocNodeGetParams"),
-    HARMLESS("cuGraphMemFreeNodeGetParams"),
-    HARMLESS("cuGraphMemcpyNodeGetParams"),
-    HARMLESS("cuGraphMemcpyNodeSetParams"),
-    HARMLESS("cuGraphMemsetNodeGetParams"),
-    HARMLESS("cuGraphMemsetNodeSetParams"),
-    HARMLESS("cuGraphNodeFindInClone"),
-    HARMLESS("cuGraphNodeGetDependencies"),
-    HARMLESS("cuGraphNodeGetDependentNodes"),
-    HARMLESS("cuGraphNodeGetEnabled"),
-    HARMLESS("cuGraphNodeGetType"),
-    HARMLESS("cuGraphNodeSetEnabled"),
-    HARMLESS("cuGraphNodeSetParams"),
-    HARMLESS("cuGraphReleaseUserObject"),
-    HARMLESS("cuGraphRemoveDependencies"),
-    HARMLESS("cuGraphRetainUserObject"),
-    HARMLESS("cuGraphUpload"),
-    HARMLESS("cuInit"),
-    HARMLESS("cuIpcCloseMemHandle"),
-    HARMLESS("cuIpcGetEventHandle"),
     {"cuIpcGetMemHandle", "*", rs_follow_keep, BIT(1), -1, -1},
-    HARMLESS("cuIpcOpenEventHandle"),
-    HARMLESS("cuIpcOpenMemHandle"),
-    HARMLESS("cuKernelGetAttribute"),
-    HARMLESS("cuKernelGetFunction"),
-    HARMLESS("cuKernelGetLibrary"),
-    HARMLESS("cuKernelGetName"),
-    HARMLESS("cuKernelGetParamInfo"),
     {"cuKernelSetAttribute", "*", rs_follow_change_kernel, 0, -1, -1},
-    HARMLESS("cuKernelSetCacheConfig"),
     {"cuLaunchCooperativeKernel", "*", rs_follow_launch_cooperative, 0, 8, -1},
     {"cuLaunchKernel", "*", rs_follow_launch, 0, 8, -1},
     {"cuLaunchKernelEx", "*", rs_follow_launch_extended, 0, -1, -1},
-    HARMLESS("cuLibraryEnumerateKernels"),
-    HARMLESS("cuLibraryGetGlobal"),
-    HARMLESS("cuLibraryGetKernel"),
-    HARMLESS("cuLibraryGetKernelCount"),
-    HARMLESS("cuLibraryGetManaged"),
-    HARMLESS("cuLibraryGetModule"),
-    HARMLESS("cuLibraryGetUnifiedFunction"),
     {"cuLibraryLoadData", "*", rs_follow_load, 0, -1, -1},
-    HARMLESS("cuLibraryLoadFromFile"),
     {"cuLibraryUnload", "*", rs_follow_unload, 0, -1, -1},
-    HARMLESS("cuLinkAddData"),
-    HARMLESS("cuLinkAddFile"),
     {"cuLinkComplete", "*", rs_follow_link, 0, -1, -1},
-    HARMLESS("cuLinkCreate"),
-    HARMLESS("cuLinkDestroy"),
-    HARMLESS("cuLogsCurrent"),
-    HARMLESS("cuLogsDumpToFile"),
-    HARMLESS("cuLogsDumpToMemory"),
-    HARMLESS("cuLogsRegisterCallback"),
-    HARMLESS("cuLogsUnregisterCallback"),
-    HARMLESS("cuMemAddressFree"),
-    HARMLESS("cuMemAddressReserve"),
-    HARMLESS("cuMemAdvise"),
     {"cuMemAlloc", "_v2", rs_follow_allocate, 0, -1, 1},
     {"cuMemAllocAsync", "*", rs_follow_allocate, 0, 2, 1},
     {"cuMemAllocFromPoolAsync", "*", rs_follow_allocate, 0, 3, 1},
-    HARMLESS("cuMemAllocHost"),
     {"cuMemAllocManaged", "*", rs_follow_allocate_kept, 0, -1, 1},
-    HARMLESS("cuMemAllocPitch"),
-    HARMLESS("cuMemCreate"),
-    HARMLESS("cuMemExportToShareableHandle"),
     {"cuMemFree", "_v2", rs_follow_free, 0, -1, -1},
     {"cuMemFreeAsync", "*", rs_follow_free_later, 0, 1, -1},
-    HARMLESS("cuMemFreeHost"),
-    HARMLESS("cuMemGetAccess"),
-    HARMLESS("cuMemGetAddressRange"),
-    HARMLESS("cuMemGetAllocationGranularity"),
-    HARMLESS("cuMemGetAllocationPropertiesFromHandle"),
-    HARMLESS("cuMemGetDefaultMemPool"),
     {"cuMemGetHandleForAddressRange", "*", rs_follow_keep, BIT(1), -1, -1},
-    HARMLESS("cuMemGetInfo"),
-    HARMLESS("cuMemGetMemPool"),
-    HARMLESS("cuMemHostAlloc"),
-    HARMLESS("cuMemHostGetDevicePointer"),
-    HARMLESS("cuMemHostGetFlags"),
-    HARMLESS("cuMemHostRegister"),
-    HARMLESS("cuMemHostUnregister"),
-    HARMLESS("cuMemImportFromShareableHandle"),
-    HARMLESS("cuMemMap"),
-    HARMLESS("cuMemMapArrayAsync"),
-    HARMLESS("cuMemPoolCreate"),
-    HARMLESS("cuMemPoolDestroy"),
     {"cuMemPoolExportPointer", "*", rs_follow_keep, BIT(1), -1, -1},
-    HARMLESS("cuMemPoolGetAccess"),
-    HARMLESS("cuMemPoolGetAttribute"),
-    HARMLESS("cuMemPoolImportFromShareableHandle"),
-    HARMLESS("cuMemPoolImportPointer"),
-    HARMLESS("cuMemPoolSetAttribute"),
-    HARMLESS("cuMemPoolTrimTo"),
-    HARMLESS("cuMemPrefetchAsync"),
-    HARMLESS("cuMemRangeGetAttribute"),
-    HARMLESS("cuMemRangeGetAttributes"),
-    HARMLESS("cuMemRelease"),
-    HARMLESS("cuMemRetainAllocationHandle"),
-    HARMLESS("cuMemSetAccess"),
-    HARMLESS("cuMemSetMemPool"),
-    HARMLESS("cuMemUnmap"),
     {"cuMemcpy", "*", rs_follow_copy, BIT(0) | BIT(1), -1, 2},
     {"cuMemcpy2D", "_v2", rs_follow_use_everything, 0, -1, -1},
     {"cuMemcpy2DAsync", "_v2", rs_follow_use_everything, 0, 1, -1},
@@ -298,107 +74,165 @@ const rs_entry_kind rs_entry_kinds[] = {
     {"cuMemsetD32Async", "*", rs_follow_copy, BIT(0), 3, -1},
     {"cuMemsetD8", "_v2", rs_follow_fill, BIT(0), -1, 2},
     {"cuMemsetD8Async", "*", rs_follow_fill, BIT(0), 3, 2},
-    HARMLESS("cuMipmappedArrayCreate"),
-    HARMLESS("cuMipmappedArrayDestroy"),
-    HARMLESS("cuMipmappedArrayGetLevel"),
-    HARMLESS("cuMipmappedArrayGetMemoryRequirements"),
-    HARMLESS("cuMipmappedArrayGetSparseProperties"),
-    HARMLESS("cuModuleEnumerateFunctions"),
-    HARMLESS("cuModuleGetFunction"),
-    HARMLESS("cuModuleGetFunctionCount"),
-    HARMLESS("cuModuleGetGlobal"),
-    HARMLESS("cuModuleGetLoadingMode"),
-    HARMLESS("cuModuleGetSurfRef"),
-    HARMLESS("cuModuleGetTexRef"),
-    HARMLESS("cuModuleLoad"),
     {"cuModuleLoadData", "*", rs_follow_load, 0, -1, -1},
     {"cuModuleLoadDataEx", "*", rs_follow_load, 0, -1, -1},
     {"cuModuleLoadFatBinary", "*", rs_follow_load, 0, -1, -1},
     {"cuModuleUnload", "*", rs_follow_unload, 0, -1, -1},
-    HARMLESS("cuOccupancyAvailableDynamicSMemPerBlock"),
-    HARMLESS("cuOccupancyMaxActiveBlocksPerMultiprocessor"),
-    HARMLESS("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"),
-    HARMLESS("cuOccupancyMaxActiveClusters"),
-    HARMLESS("cuOccupancyMaxPotentialBlockSize"),
-    HARMLESS("cuOccupancyMaxPotentialBlockSizeWithFlags"),
-    HARMLESS("cuOccupancyMaxPotentialClusterSize"),
-    HARMLESS("cuParamSetSize"),
-    HARMLESS("cuParamSetTexRef"),
-    HARMLESS("cuParamSetf"),
-    HARMLESS("cuParamSeti"),
-    HARMLESS("cuParamSetv"),
-    HARMLESS("cuPointerGetAttribute"),
-    HARMLESS("cuPointerGetAttributes"),
     {"cuPointerSetAttribute", "*", rs_follow_keep, BIT(2), -1, -1},
-    HARMLESS("cuProfilerInitialize"),
-    HARMLESS("cuProfilerStart"),
-    HARMLESS("cuProfilerStop"),
-    HARMLESS("cuStreamAttachMemAsync"),
     {"cuStreamBeginCapture", "*", rs_follow_begin_capture, 0, 0, -1},
     {"cuStreamBeginCaptureToGraph", "*", rs_follow_begin_capture, 0, 0, -1},
-    HARMLESS("cuStreamCopyAttributes"),
-    HARMLESS("cuStreamCreate"),
-    HARMLESS("cuStreamCreateWithPriority"),
     {"cuStreamDestroy", "*", rs_follow_destroy_stream, 0, -1, -1},
     {"cuStreamEndCapture", "*", rs_follow_end_capture, 0, 0, -1},
-    HARMLESS("cuStreamGetAttribute"),
-    HARMLESS("cuStreamGetCaptureInfo"),
-    HARMLESS("cuStreamGetCtx"),
-    HARMLESS("cuStreamGetDevice"),
-    HARMLESS("cuStreamGetFlags"),
-    HARMLESS("cuStreamGetGreenCtx"),
-    HARMLESS("cuStreamGetId"),
-    HARMLESS("cuStreamGetPriority"),
-    HARMLESS("cuStreamIsCapturing"),
-    HARMLESS("cuStreamQuery"),
-    HARMLESS("cuStreamSetAttribute"),
     {"cuStreamSynchronize", "*", rs_follow_wait, 0, -1, -1},
-    HARMLESS("cuStreamUpdateCaptureDependencies"),
-    HARMLESS("cuStreamWaitEvent"),
-    HARMLESS("cuSurfObjectCreate"),
-    HARMLESS("cuSurfObjectDestroy"),
-    HARMLESS("cuSurfObjectGetResourceDesc"),
-    HARMLESS("cuSurfRefGetArray"),
-    HARMLESS("cuSurfRefSetArray"),
     {"cuTensorMapEncodeIm2col", "*", rs_follow_keep, BIT(3), -1, -1},
     {"cuTensorMapEncodeIm2colWide", "*", rs_follow_keep, BIT(3), -1, -1},
     {"cuTensorMapEncodeTiled", "*", rs_follow_keep, BIT(3), -1, -1},
     {"cuTensorMapReplaceAddress", "*", rs_follow_keep, BIT(1), -1, -1},
     {"cuTexObjectCreate", "*", rs_follow_keep_resource, 0, -1, -1},
-    HARMLESS("cuTexObjectDestroy"),
-    HARMLESS("cuTexObjectGetResourceDesc"),
-    HARMLESS("cuTexObjectGetResourceViewDesc"),
-    HARMLESS("cuTexObjectGetTextureDesc"),
-    HARMLESS("cuTexRefCreate"),
-    HARMLESS("cuTexRefDestroy"),
-    HARMLESS("cuTexRefGetAddress"),
-    HARMLESS("cuTexRefGetAddressMode"),
-    HARMLESS("cuTexRefGetArray"),
-    HARMLESS("cuTexRefGetBorderColor"),
-    HARMLESS("cuTexRefGetFilterMode"),
-    HARMLESS("cuTexRefGetFlags"),
-    HARMLESS("cuTexRefGetFormat"),
-    HARMLESS("cuTexRefGetMaxAnisotropy"),
-    HARMLESS("cuTexRefGetMipmapFilterMode"),
-    HARMLESS("cuTexRefGetMipmapLevelBias"),
-    HARMLESS("cuTexRefGetMipmapLevelClamp"),
-    HARMLESS("cuTexRefGetMipmappedArray"),
     {"cuTexRefSetAddress", "*", rs_follow_keep, BIT(2), -1, -1},
     {"cuTexRefSetAddress2D", "*", rs_follow_keep, BIT(2), -1, -1},
-    HARMLESS("cuTexRefSetAddressMode"),
-    HARMLESS("cuTexRefSetArray"),
-    HARMLESS("cuTexRefSetBorderColor"),
-    HARMLESS("cuTexRefSetFilterMode"),
-    HARMLESS("cuTexRefSetFlags"),
-    HARMLESS("cuTexRefSetFormat"),
-    HARMLESS("cuTexRefSetMaxAnisotropy"),
-    HARMLESS("cuTexRefSetMipmapFilterMode"),
-    HARMLESS("cuTexRefSetMipmapLevelBias"),
-    HARMLESS("cuTexRefSetMipmapLevelClamp"),
-    HARMLESS("cuTexRefSetMipmappedArray"),
-    HARMLESS("cuThreadExchangeStreamCaptureMode"),
-    HARMLESS("cuUserObjectCreate"),
-    HARMLESS("cuUserObjectRelease"),
-    HARMLESS("cuUserObjectRetain"),
 };
-const size_t rs_entry_kind_count = sizeof rs_entry_kinds / sizeof rs_entry_kinds[0];
+
+/* The driver's own functions, by what their names begin with. */
+static const struct {
+    const char *subject, *names;
+} harmless[] = {
+    {"cuArray", "cuArray3DCreate cuArray3DGetDescriptor cuArrayCreate cuArrayDestroy "
+                "cuArrayGetDescriptor cuArrayGetMemoryRequirements cuArrayGetPlane "
+                "cuArrayGetSparseProperties"},
+    {"cuCoredump", "cuCoredumpGetAttribute cuCoredumpGetAttributeGlobal cuCoredumpSetAttribute "
+                   "cuCoredumpSetAttributeGlobal"},
+    {"cuCtx", "cuCtxAttach cuCtxCreate cuCtxDisablePeerAccess cuCtxGetApiVersion "
+              "cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice cuCtxGetExecAffinity "
+              "cuCtxGetFlags cuCtxGetId cuCtxGetLimit cuCtxGetSharedMemConfig "
+              "cuCtxGetStreamPriorityRange cuCtxPopCurrent cuCtxPushCurrent "
+              "cuCtxResetPersistingL2Cache cuCtxSetCacheConfig cuCtxSetCurrent cuCtxSetFlags "
+              "cuCtxSetLimit cuCtxSetSharedMemConfig"},
+    {"cuDevice",
+     "cuDeviceCanAccessPeer cuDeviceComputeCapability cuDeviceGet cuDeviceGetAttribute "
+     "cuDeviceGetByPCIBusId cuDeviceGetCount cuDeviceGetDefaultMemPool "
+     "cuDeviceGetDevResource cuDeviceGetExecAffinitySupport cuDeviceGetGraphMemAttribute "
+     "cuDeviceGetHostAtomicCapabilities cuDeviceGetLuid cuDeviceGetMemPool cuDeviceGetName "
+     "cuDeviceGetNvSciSyncAttributes cuDeviceGetP2PAtomicCapabilities "
+     "cuDeviceGetP2PAttribute cuDeviceGetPCIBusId cuDeviceGetProperties "
+     "cuDeviceGetTexture1DLinearMaxWidth cuDeviceGetUuid cuDeviceGraphMemTrim "
+     "cuDevicePrimaryCtxGetState cuDevicePrimaryCtxRetain cuDevicePrimaryCtxSetFlags "
+     "cuDeviceRegisterAsyncNotification cuDeviceSetGraphMemAttribute cuDeviceSetMemPool "
+     "cuDeviceTotalMem cuDeviceUnregisterAsyncNotification"},
+    {"cuDriver", "cuDriverGetVersion"},
+    {"cuEvent", "cuEventCreate cuEventDestroy cuEventElapsedTime cuEventQuery cuEventRecord "
+                "cuEventRecordWithFlags"},
+    {"cuFunc", "cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded "
+               "cuFuncLoad cuFuncSetBlockShape cuFuncSetCacheConfig cuFuncSetSharedMemConfig "
+               "cuFuncSetSharedSize"},
+    {"cuGet", "cuGetErrorName cuGetErrorString cuGetExportTable"},
+    {"cuGraph",
+     "cuGraphAddChildGraphNode cuGraphAddDependencies cuGraphAddEmptyNode "
+     "cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddKernelNode "
+     "cuGraphAddMemAllocNode cuGraphAddMemFreeNode cuGraphAddMemcpyNode "
+     "cuGraphAddMemsetNode cuGraphAddNode cuGraphBatchMemOpNodeGetParams "
+     "cuGraphBatchMemOpNodeSetParams cuGraphChildGraphNodeGetGraph cuGraphClone "
+     "cuGraphConditionalHandleCreate cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy "
+     "cuGraphDestroyNode cuGraphEventRecordNodeGetEvent cuGraphEventRecordNodeSetEvent "
+     "cuGraphEventWaitNodeGetEvent cuGraphEventWaitNodeSetEvent "
+     "cuGraphExecBatchMemOpNodeSetParams cuGraphExecChildGraphNodeSetParams "
+     "cuGraphExecDestroy cuGraphExecEventRecordNodeSetEvent "
+     "cuGraphExecEventWaitNodeSetEvent cuGraphExecExternalSemaphoresSignalNodeSetParams "
+     "cuGraphExecExternalSemaphoresWaitNodeSetParams cuGraphExecGetFlags "
+     "cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams "
+     "cuGraphExecMemcpyNodeSetParams cuGraphExecMemsetNodeSetParams "
+     "cuGraphExecNodeSetParams cuGraphExecUpdate "
+     "cuGraphExternalSemaphoresSignalNodeGetParams "
+     "cuGraphExternalSemaphoresSignalNodeSetParams "
+     "cuGraphExternalSemaphoresWaitNodeGetParams "
+     "cuGraphExternalSemaphoresWaitNodeSetParams cuGraphGetEdges cuGraphGetNodes "
+     "cuGraphGetRootNodes cuGraphHostNodeGetParams cuGraphHostNodeSetParams "
+     "cuGraphInstantiate cuGraphInstantiateWithFlags cuGraphInstantiateWithParams "
+     "cuGraphKernelNodeCopyAttributes cuGraphKernelNodeGetAttribute "
+     "cuGraphKernelNodeGetParams cuGraphKernelNodeSetAttribute cuGraphKernelNodeSetParams "
+     "cuGraphMemAllocNodeGetParams cuGraphMemFreeNodeGetParams cuGraphMemcpyNodeGetParams "
+     "cuGraphMemcpyNodeSetParams cuGraphMemsetNodeGetParams cuGraphMemsetNodeSetParams "
+     "cuGraphNodeFindInClone cuGraphNodeGetDependencies cuGraphNodeGetDependentNodes "
+     "cuGraphNodeGetEnabled cuGraphNodeGetType cuGraphNodeSetEnabled cuGraphNodeSetParams "
+     "cuGraphReleaseUserObject cuGraphRemoveDependencies cuGraphRetainUserObject "
+     "cuGraphUpload"},
+    {"cuInit", "cuInit"},
+    {"cuIpc", "cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcOpenEventHandle cuIpcOpenMemHandle"},
+    {"cuKernel", "cuKernelGetAttribute cuKernelGetFunction cuKernelGetLibrary cuKernelGetName "
+                 "cuKernelGetParamInfo cuKernelSetCacheConfig"},
+    {"cuLibrary", "cuLibraryEnumerateKernels cuLibraryGetGlobal cuLibraryGetKernel "
+                  "cuLibraryGetKernelCount cuLibraryGetManaged cuLibraryGetModule "
+                  "cuLibraryGetUnifiedFunction cuLibraryLoadFromFile"},
+    {"cuLink", "cuLinkAddData cuLinkAddFile cuLinkCreate cuLinkDestroy"},
+    {"cuLogs", "cuLogsCurrent cuLogsDumpToFile cuLogsDumpToMemory cuLogsRegisterCallback "
+               "cuLogsUnregisterCallback"},
+    {"cuMem", "cuMemAddressFree cuMemAddressReserve cuMemAdvise cuMemAllocHost cuMemAllocPitch "
+              "cuMemCreate cuMemExportToShareableHandle cuMemFreeHost cuMemGetAccess "
+              "cuMemGetAddressRange cuMemGetAllocationGranularity "
+              "cuMemGetAllocationPropertiesFromHandle cuMemGetDefaultMemPool cuMemGetInfo "
+              "cuMemGetMemPool cuMemHostAlloc cuMemHostGetDevicePointer cuMemHostGetFlags "
+              "cuMemHostRegister cuMemHostUnregister cuMemImportFromShareableHandle cuMemMap "
+              "cuMemMapArrayAsync cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAccess "
+              "cuMemPoolGetAttribute cuMemPoolImportFromShareableHandle cuMemPoolImportPointer "
+              "cuMemPoolSetAttribute cuMemPoolTrimTo cuMemPrefetchAsync cuMemRangeGetAttribute "
+              "cuMemRangeGetAttributes cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess "
+              "cuMemSetMemPool cuMemUnmap"},
+    {"cuMipmapped", "cuMipmappedArrayCreate cuMipmappedArrayDestroy cuMipmappedArrayGetLevel "
+                    "cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties"},
+    {"cuModule", "cuModuleEnumerateFunctions cuModuleGetFunction cuModuleGetFunctionCount "
+                 "cuModuleGetGlobal cuModuleGetLoadingMode cuModuleGetSurfRef cuModuleGetTexRef "
+                 "cuModuleLoad"},
+    {"cuOccupancy",
+     "cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor "
+     "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxActiveClusters "
+     "cuOccupancyMaxPotentialBlockSize cuOccupancyMaxPotentialBlockSizeWithFlags "
+     "cuOccupancyMaxPotentialClusterSize"},
+    {"cuParam", "cuParamSetSize cuParamSetTexRef cuParamSetf cuParamSeti cuParamSetv"},
+    {"cuPointer", "cuPointerGetAttribute cuPointerGetAttributes"},
+    {"cuProfiler", "cuProfilerInitialize cuProfilerStart cuProfilerStop"},
+    {"cuStream",
+     "cuStreamAttachMemAsync cuStreamCopyAttributes cuStreamCreate "
+     "cuStreamCreateWithPriority cuStreamGetAttribute cuStreamGetCaptureInfo "
+     "cuStreamGetCtx cuStreamGetDevice cuStreamGetFlags cuStreamGetGreenCtx cuStreamGetId "
+     "cuStreamGetPriority cuStreamIsCapturing cuStreamQuery cuStreamSetAttribute "
+     "cuStreamUpdateCaptureDependencies cuStreamWaitEvent"},
+    {"cuSurf",
+     "cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc cuSurfRefGetArray "
+     "cuSurfRefSetArray"},
+    {"cuTex",
+     "cuTexObjectDestroy cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc "
+     "cuTexObjectGetTextureDesc cuTexRefCreate cuTexRefDestroy cuTexRefGetAddress "
+     "cuTexRefGetAddressMode cuTexRefGetArray cuTexRefGetBorderColor cuTexRefGetFilterMode "
+     "cuTexRefGetFlags cuTexRefGetFormat cuTexRefGetMaxAnisotropy "
+     "cuTexRefGetMipmapFilterMode cuTexRefGetMipmapLevelBias cuTexRefGetMipmapLevelClamp "
+     "cuTexRefGetMipmappedArray cuTexRefSetAddressMode cuTexRefSetArray "
+     "cuTexRefSetBorderColor cuTexRefSetFilterMode cuTexRefSetFlags cuTexRefSetFormat "
+     "cuTexRefSetMaxAnisotropy cuTexRefSetMipmapFilterMode cuTexRefSetMipmapLevelBias "
+     "cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray"},
+    {"cuThread", "cuThreadExchangeStreamCaptureMode"},
+    {"cuUser", "cuUserObjectCreate cuUserObjectRelease cuUserObjectRetain"},
+};
+
+static bool has_word(const char *words, const char *word, size_t length)
+{
+    while (*words != '\0') {
+        const size_t size = strcspn(words, " ");
+        if (size == length && memcmp(words, word, length) == 0)
+            return true;
+        words += size + strspn(words + size, " ");
+    }
+    return false;
+}
+
+const rs_entry_kind *rs_entry_kind_of(const char *name, size_t length)
+{
+    static const rs_entry_kind is_harmless = {"", "*", NULL, 0, -1, -1};
+    for (size_t i = 0; i < sizeof followed / sizeof followed[0]; i++)
+        if (strlen(followed[i].name) == length && memcmp(followed[i].name, name, length) == 0)
+            return &followed[i];
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (strncmp(name, harmless[i].subject, strlen(harmless[i].subject)) == 0 &&
+            has_word(harmless[i].names, name, length))
+            return &is_harmless;
+    return NULL;
+}
