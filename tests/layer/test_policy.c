@@ -109,6 +109,26 @@ static void test_own_form_is_timed_first(void **state)
     assert_false(chooses(&known, (rs_policy_launch){.inverse_seconds = 1}));
 }
 
+/* What both forms take is known twice, as from an earlier run: to time a launch again costs at most
+ * a hundredth of what the kernel has taken. */
+static void test_known_times_are_taken_again_at_leisure(void **state)
+{
+    (void)state;
+    rs_policy_knowledge known = {.predicted_ratio = 2};
+    for (int i = 0; i < 2; i++) {
+        rs_policy_add_time(&known.own, 1e-5, 1);
+        rs_policy_add_time(&known.moved, 8e-6, 1);
+    }
+    for (int i = 0; i < 390; i++)
+        rs_policy_note_launch(&known, false, 1);
+    assert_false(rs_policy_wants_time(&known, false, 1, 4e-5, 0));
+    for (int i = 0; i < 20; i++)
+        rs_policy_note_launch(&known, false, 1);
+    assert_true(rs_policy_wants_time(&known, false, 1, 4e-5, 0));
+    rs_policy_take_time(&known, false, 4e-5);
+    assert_false(rs_policy_wants_time(&known, false, 1, 4e-5, 0));
+}
+
 static void test_conversions_must_be_paid_back(void **state)
 {
     (void)state;
@@ -266,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_guesses),
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_own_form_is_timed_first),
+        cmocka_unit_test(test_known_times_are_taken_again_at_leisure),
         cmocka_unit_test(test_conversions_must_be_paid_back),
         cmocka_unit_test(test_measurement_goes_before_prediction),
         cmocka_unit_test(test_trials_wait_until_they_cost_little),

@@ -23,6 +23,9 @@ static const double worthwhile_ratio = 1.1;
 /* What trials that fail may cost, of the time before. */
 static const double affordable_part = 0.04;
 
+/* What it may cost to time again what this run, or an earlier one, has timed twice. */
+static const double affordable_again = 0.01;
+
 /* What it may cost to look again at what is known, of the time before. */
 static const double affordable_looks = 0.0025;
 
@@ -258,6 +261,8 @@ static bool wants_first_times(const rs_policy_knowledge *known, bool rewritten, 
     if (seconds <= 0 || (rewritten && count < TRIALS_TO_TRUST) ||
         belongs_to_trial(known, rewritten))
         return true;
+    if (count >= TRIALS_TO_TRUST && known->moved.count >= TRIALS_TO_TRUST) /* both are known */
+        return known->timing_seconds + seconds <= affordable_again * seconds_before(known);
     return (known->moved.count > 0 || known->moved_taken > 0 || known->own_taken < OWN_TO_TRY) &&
            can_bear(known, seconds, 0);
 }
