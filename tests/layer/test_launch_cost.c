@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +191,12 @@ static void test_first_run_does_not_wait(void **state)
     snprintf(command, sizeof command, "touch %s/go", folder);
     assert_int_equal(system(command), 0);
     wait_for_answer("first");
-    run_first(1);
-    assert_true(count_timed() > 0);
+    bool is_timed = false;
+    for (int run = 0; run < MOST_RUNS && !is_timed; run++) {
+        run_first(1);
+        is_timed = count_timed() > 0;
+    }
+    assert_true(is_timed);
 }
 
 /* A longer one learns of its kernel's arguments while it launches. */
