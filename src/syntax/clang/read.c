@@ -319,7 +319,7 @@ void rs_syntax_free(rs_syntax *tree)
     free(reader->clang_files);
     free(reader->declared);
     free(reader->sources);
-    free(reader->types);
+    rs_map_free(&reader->types);
     free(reader);
     free((void *)tree->files);
     free((void *)tree->declarations);

@@ -8,6 +8,7 @@
 #ifndef RS_SYNTAX_CLANG_READER_H
 #define RS_SYNTAX_CLANG_READER_H
 
+#include "base/map.h"
 #include "syntax/arena.h"
 #include "syntax/tree.h"
 
@@ -27,11 +28,6 @@ typedef struct {
     rs_syntax_declaration *declaration;
 } rs_declared_entry;
 
-typedef struct {
-    const void *key; /* clang's canonical type */
-    rs_syntax_type *type;
-} rs_type_entry;
-
 struct rs_syntax_reader {
     rs_syntax *tree;
     const char *toolkit;        /* CUDA's folder, or NULL */
@@ -45,8 +41,7 @@ struct rs_syntax_reader {
     size_t declared_count, declared_capacity;
     CXCursor *sources; /* of declarations, by their `source` */
     size_t source_count;
-    rs_type_entry *types;
-    size_t type_count, type_capacity;
+    rs_map types;                          /* by clang's canonical type */
     const rs_syntax_declaration *function; /* whose body is read */
     bool is_cplusplus;
     bool is_borrowed; /* the unit is a flat source's, whose declarations are all described */

@@ -1,8 +1,6 @@
 /* Types, by clang's canonical ones: each is read once. */
 #include "syntax/clang/reader.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What a kind of clang's is here. */
@@ -64,36 +62,6 @@ static rs_syntax_space space_of(unsigned number)
     return number < sizeof spaces / sizeof spaces[0] ? spaces[number] : RS_SYNTAX_SPACE_ANY;
 }
 
-static rs_type_entry *find_entry(rs_syntax_reader *reader, const void *key)
-{
-    const size_t mask = reader->type_capacity - 1;
-    size_t at = (size_t)(((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u >> 20) & mask;
-    while (reader->types[at].type != NULL && reader->types[at].key != key)
-        at = (at + 1) & mask;
-    return &reader->types[at];
-}
-
-static bool make_room(rs_syntax_reader *reader)
-{
-    if (2 * (reader->type_count + 1) <= reader->type_capacity)
-        return true;
-    rs_type_entry *old = reader->types;
-    const size_t count = reader->type_capacity;
-    const size_t wanted = count == 0 ? 256 : 2 * count;
-    rs_type_entry *grown = calloc(wanted, sizeof *grown);
-    if (grown == NULL) {
-        reader->tree->out_of_memory = true;
-        return false;
-    }
-    reader->types = grown;
-    reader->type_capacity = wanted;
-    for (size_t i = 0; i < count; i++)
-        if (old[i].type != NULL)
-            *find_entry(reader, old[i].key) = old[i];
-    free(old);
-    return true;
-}
-
 static void read_function(rs_syntax_reader *reader, rs_syntax_type *type, CXType clang)
 {
     const int count = clang_getNumArgTypes(clang);
@@ -146,10 +114,10 @@ static void read_parts(rs_syntax_reader *reader, rs_syntax_type *type, CXType cl
 static rs_syntax_type *add_type(rs_syntax_reader *reader, CXType clang)
 {
     rs_syntax_type *type = rs_syntax_allocate(reader->tree, sizeof *type);
-    if (type == NULL || !make_room(reader))
+    if (type == NULL || !rs_map_set(&reader->types, clang.data[0], type)) {
+        reader->tree->out_of_memory = true;
         return NULL;
-    *find_entry(reader, clang.data[0]) = (rs_type_entry){clang.data[0], type};
-    reader->type_count++;
+    }
     type->kind = RS_TYPE_OTHER;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].clang == clang.kind) {
@@ -180,11 +148,9 @@ const rs_syntax_type *rs_read_type(rs_syntax_reader *reader, CXType type)
     const CXType canonical = clang_getCanonicalType(type);
     if (canonical.kind == CXType_Invalid || canonical.data[0] == NULL)
         return NULL;
-    if (reader->type_capacity != 0) {
-        const rs_type_entry *found = find_entry(reader, canonical.data[0]);
-        if (found->type != NULL)
-            return found->type;
-    }
+    const rs_syntax_type *found = rs_map_get(&reader->types, canonical.data[0]);
+    if (found != NULL)
+        return found;
     rs_syntax_type *added = add_type(reader, canonical);
     if (added == NULL)
         return NULL;
