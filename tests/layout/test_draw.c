@@ -100,7 +100,7 @@ static void test_svg_shows_every_element_twice(void **state)
     char *drawing = draw("i:10 f:3", "i/4 f i%4", true);
     for (int i = 0; i < 10; i++)
         for (int f = 0; f < 3; f++) {
-            char title[40];
+            char title[64];
             int first = i - i % 4, width = 10 - first < 4 ? 10 - first : 4;
             snprintf(title, sizeof title, "<title>%d,%d at %d</title>", i, f,
                      first * 3 + f * width + i % 4);
