@@ -325,9 +325,9 @@ static bool run_in_turn(const setting *s, json_t *measured)
     for (size_t run = 0; done && run < s->options->runs; run++)
         for (size_t turn = 0; done && turn < WAYS; turn++) {
             const way w = (way)((run + turn) % WAYS);
-            double start = rs_cli_now();
+            double start = rs_seconds_now();
             json_t *line = run_way(s, w);
-            json_array_append_new(process[w], json_real(rs_cli_now() - start));
+            json_array_append_new(process[w], json_real(rs_seconds_now() - start));
             done = line != NULL;
             same = same && same_result(line, json_object_get(measured, "aos"));
             json_array_append_new(elapsed[w], json_real(number_of(line, "elapsed_seconds")));

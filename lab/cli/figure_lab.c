@@ -288,12 +288,12 @@ static restride_status time_way(rs_figure_lab *lab, const host_way *way, const r
     if (status == RESTRIDE_OK)
         status = rs_bench_verify(lab->before, p->rows, p->cols, WORD_BYTES, 1);
     for (size_t i = 0; i < lab->repeat && status == RESTRIDE_OK; i++) {
-        double start = rs_cli_now();
+        double start = rs_seconds_now();
         status = run_way(way, lab->before);
-        times[i] = rs_cli_now() - start;
+        times[i] = rs_seconds_now() - start;
     }
     *rate =
-        2 * (double)(p->rows * p->cols * WORD_BYTES) * 1e-9 / rs_bench_median(times, lab->repeat);
+        2 * (double)(p->rows * p->cols * WORD_BYTES) * 1e-9 / rs_seconds_median(times, lab->repeat);
     free(times);
     return status;
 }

@@ -345,7 +345,7 @@ static restride_status measure_figure(rs_figure_lab *lab, const figure_options *
     char *device = rs_cli_engine_device(lab->engine);
     const char *name = device != NULL ? device : options->on.engine;
     json_t *panels = json_array();
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < RS_FIGURE_MOST_PANELS && status == RESTRIDE_OK; i++)
         if (i == 0 || figure->tiles[i] != 0)
@@ -360,7 +360,7 @@ static restride_status measure_figure(rs_figure_lab *lab, const figure_options *
         status = write_file(options, figure, 0, "json", text);
     free(text);
     if (status == RESTRIDE_OK && !options->on.json)
-        printf("%-17s %6.1f s  %s\n", figure->name, rs_cli_now() - start, figure->title);
+        printf("%-17s %6.1f s  %s\n", figure->name, rs_seconds_now() - start, figure->title);
     fflush(stdout);
     if (status == RESTRIDE_OK)
         json_array_append(all, report);

@@ -244,10 +244,10 @@ static restride_status time_once(const laboratory *lab, const variant *v, const 
                                  double *seconds)
 {
     rs_device_sequence sequence = {.engine = lab->engine};
-    double started = rs_cli_now();
+    double started = rs_seconds_now();
     sweep(lab, &sequence, v, n, SWEEPS);
     restride_status status = rs_device_finish(&sequence, "sweeping a grid");
-    *seconds = (rs_cli_now() - started) / SWEEPS;
+    *seconds = (rs_seconds_now() - started) / SWEEPS;
     return status;
 }
 
@@ -269,7 +269,7 @@ static restride_status time_variants(laboratory *lab, variant *variants, int cou
                 status = time_once(lab, &variants[v], &n, &times[v][r]);
         }
     for (int v = 0; v < count && status == RESTRIDE_OK; v++)
-        seconds[v] = rs_bench_median(times[v], repeat);
+        seconds[v] = rs_seconds_median(times[v], repeat);
     return status;
 }
 

@@ -151,12 +151,12 @@ static restride_status time_once(const laboratory *lab, const variant *v, double
     rs_device_sequence sequence = {.engine = lab->engine};
     visit(lab, &sequence, v);
     restride_status status = rs_device_finish(&sequence, "visiting elements");
-    double started = rs_cli_now();
+    double started = rs_seconds_now();
     for (int i = 0; i < RUNS; i++)
         visit(lab, &sequence, v);
     if (status == RESTRIDE_OK)
         status = rs_device_finish(&sequence, "visiting elements");
-    *seconds = (rs_cli_now() - started) / RUNS;
+    *seconds = (rs_seconds_now() - started) / RUNS;
     return status;
 }
 
@@ -182,10 +182,10 @@ static restride_status measure_row(laboratory *lab, const rs_judge_row *row, jso
         return status;
     json_t *entry = rs_judge_row_json(row), *list = json_array();
     for (int i = 0; i < count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:i, s:i, s:b, s:f}", "tile", layouts[i].tile, "group",
-                                        layouts[i].group, "split", (int)layouts[i].split, "ns",
-                                        1e9 * rs_bench_median(times[i], lab->options->on.repeat)));
+        json_array_append_new(
+            list, json_pack("{s:i, s:i, s:b, s:f}", "tile", layouts[i].tile, "group",
+                            layouts[i].group, "split", (int)layouts[i].split, "ns",
+                            1e9 * rs_seconds_median(times[i], lab->options->on.repeat)));
     json_object_set_new(entry, "layouts", list);
     json_array_append_new(measured, entry);
     return RESTRIDE_OK;

@@ -48,12 +48,12 @@ static restride_status run_once(const rs_sim_device *device, const restride_layo
     rs_sim_memory *memory;
     restride_status status = rs_sim_memory_create(&memory, device);
     const rs_sim_kernel kernel = {layout, 4, restride_layout_extent(layout, 1), true, bytes};
-    double begin = rs_cli_now();
+    double begin = rs_seconds_now();
     if (status == RESTRIDE_OK)
         status = rs_sim_run_kernel(memory, &kernel);
     if (status == RESTRIDE_OK) {
         const rs_sim_counts counts = rs_sim_finish(memory);
-        double seconds = rs_cli_now() - begin;
+        double seconds = rs_seconds_now() - begin;
         if ((double)counts.accesses > best->accesses * seconds)
             *best = (rate){(double)counts.accesses / seconds, (double)counts.lines / seconds};
     }

@@ -220,13 +220,13 @@ static restride_status measure(const laboratory *lab, const rs_matrices *m, json
 static restride_status work(laboratory *lab)
 {
     const tune_options *o = lab->options;
-    const double end = rs_cli_now() + (o->seconds > 0 ? (double)o->seconds : INFINITY);
+    const double end = rs_seconds_now() + (o->seconds > 0 ? (double)o->seconds : INFINITY);
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < lab->wanted && status == RESTRIDE_OK; i++) {
         char name[RS_TUNE_NAME_BYTES];
         rs_tune_name(name, &lab->problems[i]);
         json_t *row = json_incref(json_object_get(lab->known, name));
-        if (row == NULL && rs_cli_now() >= end)
+        if (row == NULL && rs_seconds_now() >= end)
             continue;
         if (row == NULL) {
             status = measure(lab, &lab->problems[i], &row);

@@ -30,8 +30,8 @@ static restride_status run(const rs_stage *stage, void *buffer, void *scratch,
 {
     const rs_transpose_task *task = &((const rs_host_stage *)stage)->task;
     restride_status status = original->run(stage, buffer, scratch, progress, under_way);
-    const double end = rs_cli_now() + 1e-3 * SLOW_MS;
-    while (is_slow != NULL && is_slow(task) && rs_cli_now() < end)
+    const double end = rs_seconds_now() + 1e-3 * SLOW_MS;
+    while (is_slow != NULL && is_slow(task) && rs_seconds_now() < end)
         continue;
     if (is_wrong != NULL && is_wrong(task))
         ((unsigned char *)buffer)[task->offset + task->rows * task->cols * task->unit / 2] ^= 1;

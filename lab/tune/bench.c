@@ -265,7 +265,7 @@ void rs_tune_bench_close(rs_tune_bench *bench)
 restride_status rs_tune_bench_copy(const rs_tune_bench *bench, double *seconds)
 {
     restride_status status = RESTRIDE_OK;
-    const double start = rs_cli_now();
+    const double start = rs_seconds_now();
     if (is_host(bench))
         rs_host_team_copy(bench->threads, bench->array, bench->original, bench->bytes);
     else
@@ -273,17 +273,17 @@ restride_status rs_tune_bench_copy(const rs_tune_bench *bench, double *seconds)
                                                    bench->original, 0, bench->bytes, NULL);
     if (status == RESTRIDE_OK && !is_host(bench))
         status = bench->transfer->operations->finish(bench->transfer);
-    *seconds = rs_cli_now() - start;
+    *seconds = rs_seconds_now() - start;
     return status;
 }
 
 restride_status rs_tune_bench_run(const rs_tune_bench *bench, restride_plan *plan, double *seconds)
 {
-    const double start = rs_cli_now();
+    const double start = rs_seconds_now();
     restride_status status = restride_execute(plan, bench->array);
     if (status == RESTRIDE_OK && !is_host(bench))
         status = bench->transfer->operations->finish(bench->transfer);
-    *seconds = rs_cli_now() - start;
+    *seconds = rs_seconds_now() - start;
     return status;
 }
 

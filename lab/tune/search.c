@@ -181,7 +181,7 @@ static restride_status measure(search *s, rs_tune_plan *entry, restride_plan *pl
     }
     if (status != RESTRIDE_OK)
         return name_failure(entry, status);
-    entry->seconds = rs_bench_median(times, runs);
+    entry->seconds = rs_seconds_median(times, runs);
     if (s->least <= 0 || entry->seconds < s->least)
         s->least = entry->seconds;
     return RESTRIDE_OK;
@@ -264,11 +264,11 @@ static restride_status decide(const search *s)
     for (size_t k = 0; k < c.count; k++) {
         restride_plan_destroy(c.plans[k]);
         rs_tune_plan *plan = &found->plans[c.index[k]];
-        plan->turns = rs_bench_median(c.times[k], TURNS);
+        plan->turns = rs_seconds_median(c.times[k], TURNS);
         if (plan->turns < found->plans[found->best].turns)
             found->best = c.index[k];
     }
-    found->copy_seconds = rs_bench_median(c.times[MOST_NEAR + 1], TURNS);
+    found->copy_seconds = rs_seconds_median(c.times[MOST_NEAR + 1], TURNS);
     return status;
 }
 

@@ -387,10 +387,10 @@ static restride_status run_plan(rs_file_array *array, const rs_array_run *run)
 
 int rs_array_convert(rs_file_array *array, const rs_array_run *run)
 {
-    double started = rs_cli_now();
+    double started = rs_seconds_now();
     if (run_plan(array, run) != RESTRIDE_OK)
         return rs_cli_fail_last(RS_EXIT_FAILED, array->options->verb);
-    return report(array, run, rs_cli_now() - started);
+    return report(array, run, rs_seconds_now() - started);
 }
 
 /* What is said when the journal has decided. */

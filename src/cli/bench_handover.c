@@ -31,13 +31,13 @@ static void *hand_back(void *argument)
 /* Seconds for TURNS round trips, of which the first is the given turn. */
 static double time_group(line *shared, size_t first)
 {
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     for (size_t turn = first; turn < first + 2 * (size_t)TURNS; turn += 2) {
         atomic_store_explicit(&shared->turn, turn, memory_order_release);
         while (atomic_load_explicit(&shared->turn, memory_order_acquire) != turn + 1)
             ;
     }
-    return rs_cli_now() - start;
+    return rs_seconds_now() - start;
 }
 
 double rs_bench_handover(void)
@@ -47,9 +47,9 @@ double rs_bench_handover(void)
     pthread_t other;
     if (pthread_create(&other, NULL, hand_back, &shared) != 0)
         return 0;
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     double least = time_group(&shared, 1);
-    for (size_t group = 1; group < GROUPS && rs_cli_now() - start < MOST_SECONDS; group++) {
+    for (size_t group = 1; group < GROUPS && rs_seconds_now() - start < MOST_SECONDS; group++) {
         double seconds = time_group(&shared, 1 + group * 2 * (size_t)TURNS);
         least = seconds < least ? seconds : least;
     }

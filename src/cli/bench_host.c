@@ -48,12 +48,12 @@ static restride_status time_in_turns(restride_plan *plan, unsigned char *array, 
     restride_status status = RESTRIDE_OK;
     rs_host_team_copy(threads, copy, array, bytes);
     for (size_t i = 0; i < repeat && status == RESTRIDE_OK; i++) {
-        double start = rs_cli_now();
+        double start = rs_seconds_now();
         status = restride_execute(plan, array);
-        double middle = rs_cli_now();
+        double middle = rs_seconds_now();
         rs_host_team_copy(threads, copy, array, bytes);
         times[i] = middle - start;
-        times[repeat + i] = rs_cli_now() - middle;
+        times[repeat + i] = rs_seconds_now() - middle;
     }
     return status;
 }
@@ -70,8 +70,8 @@ restride_status rs_bench_time_host(restride_plan *plan, unsigned char *array, si
     status = seconds == NULL ? rs_fail_memory("the times")
                              : time_in_turns(plan, array, copy, bytes, threads, repeat, seconds);
     if (status == RESTRIDE_OK)
-        *times = (rs_bench_times){rs_bench_median(seconds, repeat),
-                                  rs_bench_median(seconds + repeat, repeat)};
+        *times = (rs_bench_times){rs_seconds_median(seconds, repeat),
+                                  rs_seconds_median(seconds + repeat, repeat)};
     free(seconds);
     free(copy);
     return status;

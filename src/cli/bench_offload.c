@@ -93,16 +93,16 @@ static restride_status time_bus(shape_bench *b)
     status = transfer->operations->allocate(transfer, b->bytes, &buffer);
     for (int i = -1; i < BUS_RUNS && status == RESTRIDE_OK; i++) {
         int place = i < 0 ? 0 : i; /* the first warms up */
-        double start = rs_cli_now();
+        double start = rs_seconds_now();
         status = rs_bench_upload(transfer, buffer, b->matrix, b->bytes);
-        double middle = rs_cli_now();
+        double middle = rs_seconds_now();
         if (status == RESTRIDE_OK)
             status = rs_bench_download(transfer, b->matrix, buffer, b->bytes);
         up[place] = middle - start;
-        down[place] = rs_cli_now() - middle;
+        down[place] = rs_seconds_now() - middle;
     }
-    b->up_seconds = rs_bench_median(up, BUS_RUNS);
-    b->down_seconds = rs_bench_median(down, BUS_RUNS);
+    b->up_seconds = rs_seconds_median(up, BUS_RUNS);
+    b->down_seconds = rs_seconds_median(down, BUS_RUNS);
     transfer->operations->release(transfer, buffer);
     transfer->operations->close(transfer);
     return status;
@@ -120,11 +120,11 @@ static restride_status time_offload(const shape_bench *b, restride_offload *offl
     if (status == RESTRIDE_OK)
         status = rs_bench_verify(b->matrix, b->rows, b->cols, unit, 1);
     for (size_t i = 0; i < b->options->on.repeat && status == RESTRIDE_OK; i++) {
-        double start = rs_cli_now();
+        double start = rs_seconds_now();
         status = restride_offload_run(offload, b->matrix);
-        times[i] = rs_cli_now() - start;
+        times[i] = rs_seconds_now() - start;
     }
-    *seconds = rs_bench_median(times, b->options->on.repeat);
+    *seconds = rs_seconds_median(times, b->options->on.repeat);
     free(times);
     return status;
 }

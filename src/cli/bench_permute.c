@@ -159,12 +159,12 @@ static restride_status measure(bench_result *result, const bench_options *option
     restride_status status = count_bytes(result, options);
     if (status != RESTRIDE_OK)
         return status;
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     status = restride_plan_permute(&plan, engine, options->rank, options->dims, result->permutation,
                                    options->type.bytes);
     if (status != RESTRIDE_OK)
         return status;
-    result->plan_seconds = rs_cli_now() - start;
+    result->plan_seconds = rs_seconds_now() - start;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
     result->plan = rs_bench_describe(plan);
     status = time_plan(result, options, plan);

@@ -99,21 +99,21 @@ static restride_status time_once(const laboratory *lab, shape *s, double *plan_s
                                  double *run_seconds)
 {
     restride_plan *plan;
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     restride_status status =
         restride_plan_transpose(&plan, lab->bench.engine, s->rows, s->cols, s->unit, 1);
     if (status != RESTRIDE_OK)
         return status;
     status = finish(lab);
-    *plan_seconds = rs_cli_now() - start;
+    *plan_seconds = rs_seconds_now() - start;
     if (s->plan == NULL)
         s->plan = rs_bench_describe(plan);
-    start = rs_cli_now();
+    start = rs_seconds_now();
     if (status == RESTRIDE_OK)
         status = restride_execute(plan, s->array);
     if (status == RESTRIDE_OK)
         status = finish(lab);
-    *run_seconds = rs_cli_now() - start;
+    *run_seconds = rs_seconds_now() - start;
     restride_plan_destroy(plan);
     return status;
 }
@@ -126,8 +126,8 @@ static restride_status time_all(const laboratory *lab, shape *s)
         status = time_once(lab, s, &s->plan_seconds[i], &s->run_seconds[i]);
     if (status != RESTRIDE_OK)
         return status;
-    s->run_median = rs_bench_median(s->run_seconds, lab->repeat);
-    s->plan_median = rs_bench_median(s->plan_seconds, lab->repeat);
+    s->run_median = rs_seconds_median(s->run_seconds, lab->repeat);
+    s->plan_median = rs_seconds_median(s->plan_seconds, lab->repeat);
     s->plan_longest = s->plan_seconds[lab->repeat - 1]; /* the median has sorted them */
     return RESTRIDE_OK;
 }

@@ -99,18 +99,18 @@ static restride_status time_ways(const words_bench *b, way_times ways[2])
 {
     restride_status status = RESTRIDE_OK;
     for (size_t i = 0; i < b->options->on.repeat && status == RESTRIDE_OK; i++) {
-        double times[5] = {rs_cli_now()};
+        double times[5] = {rs_seconds_now()};
         status = restride_transfer_upload(b->transfer, b->buffer, b->array);
-        times[1] = rs_cli_now();
+        times[1] = rs_seconds_now();
         if (status == RESTRIDE_OK)
             status = rs_bench_upload(b->lanes, b->buffer, b->array, b->bytes);
-        times[2] = rs_cli_now();
+        times[2] = rs_seconds_now();
         if (status == RESTRIDE_OK)
             status = restride_transfer_download(b->transfer, b->other, b->buffer);
-        times[3] = rs_cli_now();
+        times[3] = rs_seconds_now();
         if (status == RESTRIDE_OK)
             status = rs_bench_download(b->lanes, b->other, b->buffer, b->bytes);
-        times[4] = rs_cli_now();
+        times[4] = rs_seconds_now();
         for (int w = 0; w < 2; w++) {
             ways[w].seconds[i] = times[2 * w + 1] - times[2 * w];
             ways[w].plain_seconds[i] = times[2 * w + 2] - times[2 * w + 1];
@@ -124,8 +124,9 @@ static void report(const words_bench *b, const way_times ways[2], json_t *result
     double rates[4];
     size_t repeat = b->options->on.repeat;
     for (int w = 0; w < 2; w++) {
-        rates[2 * w] = (double)b->bytes * 1e-9 / rs_bench_median(ways[w].seconds, repeat);
-        rates[2 * w + 1] = (double)b->bytes * 1e-9 / rs_bench_median(ways[w].plain_seconds, repeat);
+        rates[2 * w] = (double)b->bytes * 1e-9 / rs_seconds_median(ways[w].seconds, repeat);
+        rates[2 * w + 1] =
+            (double)b->bytes * 1e-9 / rs_seconds_median(ways[w].plain_seconds, repeat);
     }
     if (b->options->on.json)
         json_array_append_new(

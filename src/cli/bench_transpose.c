@@ -148,12 +148,12 @@ static restride_status measure(bench_result *result, const bench_options *option
     unsigned char *matrix = NULL;
     restride_plan *plan = NULL;
     const restride_plan_options wanted = {.method = options->method};
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     restride_status status = restride_plan_transpose_with(
         &plan, engine, result->rows, result->cols, options->type.bytes, options->batch, &wanted);
     if (status != RESTRIDE_OK)
         return status;
-    result->plan_seconds = rs_cli_now() - start;
+    result->plan_seconds = rs_seconds_now() - start;
     result->bytes = result->rows * result->cols * options->type.bytes * options->batch;
     result->scratch_bytes = restride_plan_scratch_bytes(plan);
     result->plan = rs_bench_describe(plan);

@@ -93,7 +93,7 @@ restride_status rs_process_run(char **arguments, rs_process_result *result)
     for (int i = 0; i < PASSED_ON; i++)
         sigaddset(&held, passed_on[i]);
     sigprocmask(SIG_BLOCK, &held, &before);
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     pid_t child = fork();
     if (child == 0)
         exec_program(arguments, &before, error_pipe[1]);
@@ -121,7 +121,7 @@ restride_status rs_process_run(char **arguments, rs_process_result *result)
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &former[i], NULL);
     result->process = child;
-    result->seconds = rs_cli_now() - start;
+    result->seconds = rs_seconds_now() - start;
     result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return RESTRIDE_OK;

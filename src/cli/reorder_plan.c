@@ -114,10 +114,10 @@ restride_status rs_reorder_make(rs_reorder_plan *plan, const rs_reorder_place *p
                                 const restride_irregular_options *how)
 {
     *plan = (rs_reorder_plan){.place = place};
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     restride_status status =
         place->engine == NULL ? make_on_host(plan, how) : make_on_device(plan, how);
-    plan->seconds = rs_cli_now() - start;
+    plan->seconds = rs_seconds_now() - start;
     return status;
 }
 

@@ -190,19 +190,6 @@ restride_status rs_bench_download(rs_transfer *transfer, void *bytes, void *buff
 
 /* ---- times ---- */
 
-static int compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double rs_bench_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_values);
-    return count % 2 != 0 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
-}
-
 typedef struct {
     rs_transfer *transfer;
     restride_plan *plan;
@@ -215,25 +202,25 @@ typedef struct {
 static restride_status sample_plan(const sampling *s, double *seconds)
 {
     restride_status status = RESTRIDE_OK;
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     for (size_t i = 0; i < s->runs && status == RESTRIDE_OK; i++)
         status = restride_execute(s->plan, s->buffer);
     if (status == RESTRIDE_OK)
         status = s->transfer->operations->finish(s->transfer);
-    *seconds = (rs_cli_now() - start) / (double)s->runs;
+    *seconds = (rs_seconds_now() - start) / (double)s->runs;
     return status;
 }
 
 static restride_status sample_copy(const sampling *s, double *seconds)
 {
     restride_status status = RESTRIDE_OK;
-    double start = rs_cli_now();
+    double start = rs_seconds_now();
     for (size_t i = 0; i < s->runs && status == RESTRIDE_OK; i++)
         status =
             s->transfer->operations->copy(s->transfer, s->copy, 0, s->buffer, 0, s->bytes, NULL);
     if (status == RESTRIDE_OK)
         status = s->transfer->operations->finish(s->transfer);
-    *seconds = (rs_cli_now() - start) / (double)s->runs;
+    *seconds = (rs_seconds_now() - start) / (double)s->runs;
     return status;
 }
 
@@ -265,8 +252,8 @@ restride_status rs_bench_time_plan(rs_transfer *transfer, restride_plan *plan, v
     restride_status status = transfer->operations->allocate(transfer, bytes, &s.copy);
     if (status == RESTRIDE_OK) {
         status = take_samples(&s, repeat, samples, samples + repeat);
-        times->seconds = rs_bench_median(samples, repeat);
-        times->copy_seconds = rs_bench_median(samples + repeat, repeat);
+        times->seconds = rs_seconds_median(samples, repeat);
+        times->copy_seconds = rs_seconds_median(samples + repeat, repeat);
         transfer->operations->release(transfer, s.copy);
     }
     free(samples);

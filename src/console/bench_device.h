@@ -3,6 +3,7 @@
 #ifndef RS_CONSOLE_BENCH_DEVICE_H
 #define RS_CONSOLE_BENCH_DEVICE_H
 
+#include "base/seconds.h"
 #include "console/engines.h"
 #include "console/options.h"
 #include "engine/transfer.h"
@@ -54,9 +55,6 @@ restride_status rs_bench_verify(const unsigned char *bytes, size_t rows, size_t 
 restride_status rs_bench_upload(rs_transfer *transfer, void *buffer, const void *bytes,
                                 size_t count);
 restride_status rs_bench_download(rs_transfer *transfer, void *bytes, void *buffer, size_t count);
-
-/* The median; sorts the values. */
-double rs_bench_median(double *values, size_t count);
 
 /* 2 x bytes / time; 0 without a time. */
 double rs_bench_gigabytes(size_t bytes, double seconds);

@@ -3,21 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { WIDTH = 30 };
 
-double rs_cli_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void rs_progress_bar_begin(rs_progress_bar *bar)
 {
-    *bar = (rs_progress_bar){.shown = isatty(STDERR_FILENO) == 1, .started = rs_cli_now()};
+    *bar = (rs_progress_bar){.shown = isatty(STDERR_FILENO) == 1, .started = rs_seconds_now()};
 }
 
 static void print_remaining(double seconds)
@@ -45,7 +37,7 @@ void rs_progress_bar_tell_part(void *context, double part)
     if (!bar->shown)
         return;
     draw(part);
-    double elapsed = rs_cli_now() - bar->started;
+    double elapsed = rs_seconds_now() - bar->started;
     if (part > 0)
         print_remaining(elapsed / part * (1 - part));
     fflush(stderr);
@@ -61,7 +53,7 @@ void rs_progress_bar_tell(void *context, size_t done, size_t total)
         bar->first = done; /* a run that goes on has done a part already */
     }
     draw((double)done / (double)total);
-    double elapsed = rs_cli_now() - bar->started;
+    double elapsed = rs_seconds_now() - bar->started;
     double rate = elapsed > 0 ? (double)(done - bar->first) / elapsed : 0;
     if (rate > 0) {
         fprintf(stderr, "%.2f GB/s ", 2e-9 * rate);

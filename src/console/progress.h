@@ -5,6 +5,8 @@
 #ifndef RS_CONSOLE_PROGRESS_H
 #define RS_CONSOLE_PROGRESS_H
 
+#include "base/seconds.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,8 +27,5 @@ void rs_progress_bar_tell_part(void *bar, double part);
 
 /* Removes it again. */
 void rs_progress_bar_end(rs_progress_bar *bar);
-
-/* Seconds of the monotonic clock. */
-double rs_cli_now(void);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "restride/nccl.h"
 #include "base/library.h"
+#include "base/seconds.h"
 #include "base/status.h"
 #include "distributed/group.h"
 #include "engine/cuda/api.h"
@@ -14,7 +15,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { AT_ONCE = 2, NCCL_BYTES = 0 /* ncclInt8 */, NCCL_IN_PROGRESS = 7 };
 
@@ -77,13 +77,6 @@ static void look(void)
 
 /* ---- waiting ---- */
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* 0: not yet; 1: done; -1: NCCL or the device failed. */
 static int progress_of(const connection *c, rs_cuda_event event)
 {
@@ -109,9 +102,9 @@ static int fail(connection *c)
 /* For an event, or with NULL for a call of NCCL that has returned before it was done. */
 static int wait_for(connection *c, rs_cuda_event event, double seconds)
 {
-    const double begun = seconds_now();
+    const double begun = rs_seconds_now();
     for (int progress; (progress = progress_of(c, event)) != 1;) {
-        const double waited = seconds_now() - begun;
+        const double waited = rs_seconds_now() - begun;
         if (progress < 0 || waited > seconds)
             return fail(c);
         if (waited > spin_seconds)

@@ -1,12 +1,12 @@
 /* Races among plans; see race.h. */
 #include "transpose/race.h"
+#include "base/seconds.h"
 #include "engine/transfer.h"
 #include "transpose/plan.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LEAST_PLANS = 4, MOST_RUNS = 25, LEAST_RUNS = 3, MOST_AXES = 64 };
 
@@ -33,13 +33,6 @@ typedef struct {
     size_t runs;
     contender contenders[RS_RACE_MOST_PLANS];
 } race;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void tell(const race *r, double part)
 {
@@ -118,21 +111,14 @@ static void leave(contender *c)
 
 static restride_status run(race *r, contender *c)
 {
-    double start = now();
+    double start = rs_seconds_now();
     restride_status status = restride_execute(c->plan, r->buffer);
     if (status == RESTRIDE_OK && r->transfer != NULL)
         status = r->transfer->operations->finish(r->transfer);
     if (status == RESTRIDE_OK)
-        c->times[c->runs++] = now() - start;
+        c->times[c->runs++] = rs_seconds_now() - start;
     r->runs++;
     return status;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static double least(const contender *c)
@@ -147,7 +133,7 @@ static double median(const contender *c)
 {
     double sorted[MOST_RUNS];
     memcpy(sorted, c->times, c->runs * sizeof sorted[0]);
-    qsort(sorted, c->runs, sizeof sorted[0], compare);
+    qsort(sorted, c->runs, sizeof sorted[0], rs_seconds_compare);
     return sorted[c->runs / 2];
 }
 
@@ -206,10 +192,10 @@ static restride_status check(race *r, contender *c)
  * instead. */
 static restride_status first_runs(race *r)
 {
-    double end = now() + first_share * r->options.seconds;
+    double end = rs_seconds_now() + first_share * r->options.seconds;
     restride_status status = RESTRIDE_OK;
     while (status == RESTRIDE_OK && r->tried < r->plans->count &&
-           (r->tried < LEAST_PLANS || now() < end)) {
+           (r->tried < LEAST_PLANS || rs_seconds_now() < end)) {
         contender *c = &r->contenders[r->tried];
         status = r->plans->make(r->plans->context, r->tried, &c->plan);
         r->tried++;
@@ -238,7 +224,7 @@ static restride_status check_last(race *r)
 /* The first run also warms up, so it does not count. */
 static restride_status runs_in_turns(race *r)
 {
-    double start = now();
+    double start = rs_seconds_now();
     for (size_t i = 0; i < r->tried; i++)
         if (r->contenders[i].plan != NULL)
             r->contenders[i].runs = 0;
@@ -249,12 +235,12 @@ static restride_status runs_in_turns(race *r)
             restride_status status = run(r, &r->contenders[i]);
             if (status != RESTRIDE_OK)
                 return status;
-            tell(r, 0.5 + 0.5 * (now() - start) / r->options.seconds);
+            tell(r, 0.5 + 0.5 * (rs_seconds_now() - start) / r->options.seconds);
         }
         if (round + 1 < LEAST_RUNS)
             continue;
         drop_slow(r, out_of_reach);
-        if (now() - start > r->options.seconds)
+        if (rs_seconds_now() - start > r->options.seconds)
             break;
     }
     return RESTRIDE_OK;

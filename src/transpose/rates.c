@@ -1,5 +1,6 @@
 /* See rates.h. */
 #include "transpose/rates.h"
+#include "base/seconds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,19 +37,12 @@ static const size_t group_ends[RS_RATE_GROUPS] = {RS_RATE_PANELS, RS_RATE_PANELS
                                                   RS_RATE_KINDS};
 enum { PANELS_GROUP = 0, CHAINS_GROUP = 2 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double find_middle(const rs_rates *rates, size_t begin, size_t end, size_t size)
 {
     double sorted[RS_RATE_KINDS];
     for (size_t kind = begin; kind < end; kind++)
         sorted[kind - begin] = rates->factors[kind][size];
-    qsort(sorted, end - begin, sizeof sorted[0], ascending);
+    qsort(sorted, end - begin, sizeof sorted[0], rs_seconds_compare);
     return sorted[(end - begin) / 2];
 }
 

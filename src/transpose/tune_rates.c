@@ -3,6 +3,7 @@
  * with a copy by the same threads. What it takes, in copies, beside the model's weight is the
  * factor. A machine whose processors share no cache shows in these figures like any other.
  */
+#include "base/seconds.h"
 #include "engine/host/team.h"
 #include "transpose/cost.h"
 #include "transpose/rates.h"
@@ -12,19 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { PAGE_BYTES = 2 << 20, RUNS = 3, FEW_RUNS = 2, LARGE_BYTES = 8 << 20 };
 
 /* What takes longer runs once: it is not over before another program has had its turn, either. */
 static const double long_seconds = 0.012;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- memory and copies ---- */
 
@@ -70,12 +63,12 @@ static double measure(const bench *b, rs_stage *stage, size_t bytes, size_t runs
     restride_status status = RESTRIDE_OK;
     size_t done = 0;
     while (done < runs && status == RESTRIDE_OK && (done == 0 || stages[0] < long_seconds)) {
-        double begin = now();
+        double begin = rs_seconds_now();
         rs_host_team_copy(rs_engine_workers(&b->traits, bytes), b->other, b->array, bytes);
-        double middle = now();
+        double middle = rs_seconds_now();
         status = o->run(stage, b->array, scratch, NULL, NULL);
         copies[done] = middle - begin;
-        stages[done++] = now() - middle;
+        stages[done++] = rs_seconds_now() - middle;
     }
     if (scratch != NULL)
         o->release_scratch(b->engine, wanted, scratch);
@@ -114,7 +107,7 @@ static restride_status find_all(const bench *b, rs_rates *rates)
 
 restride_status restride_tune_rates(restride_engine *engine, double *seconds)
 {
-    double begin = now();
+    double begin = rs_seconds_now();
     if (engine == NULL)
         return rs_fail(RESTRIDE_INVALID_ARGUMENT, "restride_tune_rates needs an engine.");
     bench b = {.engine = engine, .traits = engine->operations->traits(engine)};
@@ -133,6 +126,6 @@ restride_status restride_tune_rates(restride_engine *engine, double *seconds)
     free(b.array);
     free(b.other);
     if (seconds != NULL)
-        *seconds = now() - begin;
+        *seconds = rs_seconds_now() - begin;
     return status == RESTRIDE_OK ? rs_wisdom_learn_rates(engine, &rates) : status;
 }

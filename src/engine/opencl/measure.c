@@ -5,6 +5,7 @@
  */
 #include "engine/opencl/measure.h"
 
+#include "base/seconds.h"
 #include "engine/opencl/error.h"
 #include "engine/opencl/find.h"
 
@@ -142,19 +143,6 @@ static restride_status time_copy(rs_marshal_bench *bench, size_t bytes, double *
                               : rs_opencl_fail(code, "copying a buffer");
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return count % 2 != 0 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
-}
-
 static restride_status time_repeatedly(rs_marshal_bench *bench, rs_opencl_marshal *marshal,
                                        size_t repeat, rs_marshal_timing *timing)
 {
@@ -175,9 +163,9 @@ static restride_status time_repeatedly(rs_marshal_bench *bench, rs_opencl_marsha
             status = time_copy(bench, timing->bytes, &copy[r]);
     }
     if (status == RESTRIDE_OK) {
-        timing->to_asta_seconds = median(to_asta, repeat);
-        timing->to_aos_seconds = median(to_aos, repeat);
-        timing->copy_seconds = median(copy, repeat);
+        timing->to_asta_seconds = rs_seconds_median(to_asta, repeat);
+        timing->to_aos_seconds = rs_seconds_median(to_aos, repeat);
+        timing->copy_seconds = rs_seconds_median(copy, repeat);
     }
     free(seconds);
     return status;

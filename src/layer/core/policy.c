@@ -1,5 +1,6 @@
 /* Policy auto: see policy.h. */
 #include "layer/core/policy.h"
+#include "base/seconds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,17 +44,11 @@ static const double long_launch_seconds = 2.5e-4;
 
 /* ---- times ---- */
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 static double median_of(const double *seconds, size_t count)
 {
     double sorted[RS_POLICY_SAMPLES];
     memcpy(sorted, seconds, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare);
+    qsort(sorted, count, sizeof *sorted, rs_seconds_compare);
     return sorted[(count - 1) / 2];
 }
 
