@@ -62,6 +62,55 @@ long opencl_calls_alive(void)
     return alive;
 }
 
+/* ---- programs that are kept ---- */
+
+/* A driver takes long to build, even what it has in its cache. A program that was released is the
+ * next one of the same source; with the same options it is built already. */
+typedef struct {
+    cl_program program;
+    cl_context context;
+    char *source, *options; /* NULL: not built */
+    bool is_used;
+} kept_program;
+
+enum { MOST_KEPT = 256 };
+static kept_program kept_programs[MOST_KEPT];
+static size_t kept_count;
+
+static kept_program *find_program(cl_program program)
+{
+    for (size_t i = 0; i < kept_count; i++)
+        if (kept_programs[i].program == program)
+            return &kept_programs[i];
+    return NULL;
+}
+
+static kept_program *find_free(cl_context context, const char *source)
+{
+    for (size_t i = 0; i < kept_count; i++)
+        if (!kept_programs[i].is_used && kept_programs[i].context == context &&
+            strcmp(kept_programs[i].source, source) == 0)
+            return &kept_programs[i];
+    return NULL;
+}
+
+static char *join(cl_uint count, const char **texts, const size_t *lengths)
+{
+    char *joined = NULL;
+    size_t size = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        const size_t length = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(texts[i]);
+        char *longer = realloc(joined, size + length + 1);
+        if (longer == NULL)
+            abort();
+        joined = longer;
+        memcpy(joined + size, texts[i], length);
+        size += length;
+        joined[size] = 0;
+    }
+    return joined;
+}
+
 #pragma GCC visibility push(default)
 
 /* The function of that name behind this one, as a value of its own type. */
@@ -111,10 +160,23 @@ FAILING(clGetCommandQueueInfo,
 FAILING(clGetMemObjectInfo,
         (cl_mem memory, cl_mem_info what, size_t size, void *value, size_t *needed),
         (memory, what, size, value, needed))
-FAILING(clBuildProgram,
-        (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
-         void(CL_CALLBACK *notify)(cl_program, void *), void *context),
-        (program, count, devices, options, notify, context))
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                      const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                      void *context)
+{
+    if (fails("clBuildProgram"))
+        return failure;
+    kept_program *kept = find_program(program);
+    if (kept != NULL && kept->options != NULL && strcmp(kept->options, options) == 0)
+        return CL_SUCCESS;
+    const cl_int code = REAL(clBuildProgram)(program, count, devices, options, notify, context);
+    if (kept != NULL) {
+        free(kept->options);
+        kept->options = code == CL_SUCCESS ? strdup(options) : NULL;
+    }
+    return code;
+}
+
 FAILING(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
         (kernel, index, size, value))
 FAILING(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
@@ -154,14 +216,46 @@ ENQUEUING(clEnqueueCopyBuffer,
 CREATING(cl_mem, clCreateBuffer,
          (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code),
          (context, flags, size, host, code))
-CREATING(cl_program, clCreateProgramWithSource,
-         (cl_context context, cl_uint count, const char **texts, const size_t *lengths,
-          cl_int *code),
-         (context, count, texts, lengths, code))
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                     const size_t *lengths, cl_int *code)
+{
+    if (fails("clCreateProgramWithSource")) {
+        *code = failure;
+        return NULL;
+    }
+    char *source = join(count, texts, lengths);
+    kept_program *kept = find_free(context, source);
+    if (kept == NULL && kept_count == MOST_KEPT)
+        abort();
+    if (kept == NULL) {
+        cl_program made = REAL(clCreateProgramWithSource)(context, count, texts, lengths, code);
+        if (made != NULL) {
+            kept = &kept_programs[kept_count++];
+            *kept = (kept_program){.program = made, .context = context, .source = strdup(source)};
+        }
+    }
+    free(source);
+    if (kept == NULL)
+        return NULL;
+    alive++;
+    kept->is_used = true;
+    *code = REAL(clRetainProgram)(kept->program);
+    return kept->program;
+}
+
+cl_int clReleaseProgram(cl_program program)
+{
+    kept_program *kept = find_program(program);
+    alive--;
+    if (kept != NULL)
+        kept->is_used = false;
+    return REAL(clReleaseProgram)(program);
+}
+
 CREATING(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *code),
          (program, name, code))
 RELEASING(clReleaseMemObject, cl_mem)
-RELEASING(clReleaseProgram, cl_program)
 RELEASING(clReleaseKernel, cl_kernel)
 RELEASING(clReleaseEvent, cl_event)
 
