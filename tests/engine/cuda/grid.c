@@ -1,6 +1,7 @@
 /* A grid of threads that are coroutines: barriers, gates and the end. */
 #include "grid.h"
 
+#include <setjmp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,40 +21,95 @@ typedef struct {
 
 typedef struct {
     emulated_thread seen;
-    ucontext_t context;
-    void *stack;
+    ucontext_t context; /* it starts there */
+    jmp_buf left;       /* and goes on here */
+    bool has_started;
     unsigned group;  /* the first block of those that it waits with */
     unsigned waited; /* barriers so far, to find threads that missed one */
     bool waiting;
     bool ended;
 } coroutine;
 
-static coroutine *threads;
+/* They and their stacks stay for the next blocks. */
+static coroutine **made;
+static size_t made_count;
+
 static coroutine *running;
 static ucontext_t scheduler;
 static emulated_kernel *running_kernel;
 static uint64_t arguments_now[EMULATED_ARGUMENTS];
+
+/* To the running thread, and back. swapcontext() asks the kernel for the mask of signals each time;
+ * but AddressSanitizer knows no stacks that longjmp() goes to. */
+#ifdef __SANITIZE_ADDRESS__
+
+static void resume(void)
+{
+    swapcontext(&scheduler, &running->context);
+}
+
+static void leave(void)
+{
+    swapcontext(&running->context, &scheduler);
+}
+
+#else
+
+static jmp_buf scheduler_left;
+
+static void resume(void)
+{
+    if (setjmp(scheduler_left) != 0)
+        return;
+    if (running->has_started)
+        longjmp(running->left, 1);
+    running->has_started = true;
+    setcontext(&running->context);
+}
+
+static void leave(void)
+{
+    if (setjmp(running->left) == 0)
+        longjmp(scheduler_left, 1);
+}
+
+#endif
 
 static void wait_here(unsigned members)
 {
     running->waiting = true;
     running->group = members == 0 ? running->seen.block : running->seen.block / members * members;
     running->waited = members == 0 ? 1 : members;
-    swapcontext(&running->context, &scheduler);
+    leave();
 }
 
 static void yield_here(void)
 {
-    swapcontext(&running->context, &scheduler);
+    leave();
 }
 
 static void enter(void)
 {
-    const uint64_t *a = arguments_now;
-    running_kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
-                   a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
-    running->ended = true;
-    swapcontext(&running->context, &scheduler);
+    for (const uint64_t *a = arguments_now;; leave()) {
+        running_kernel(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
+                       a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22],
+                       a[23]);
+        running->ended = true;
+    }
+}
+
+static void make_coroutines(size_t count)
+{
+    if (count <= made_count)
+        return;
+    made = realloc(made, count * sizeof(coroutine *));
+    for (; made_count < count; made_count++) {
+        coroutine *c = made[made_count] = calloc(1, sizeof *c);
+        getcontext(&c->context);
+        c->context.uc_stack.ss_sp = malloc(STACK_BYTES);
+        c->context.uc_stack.ss_size = STACK_BYTES;
+        makecontext(&c->context, enter, 0);
+    }
 }
 
 /* A group goes on when all its threads wait for the same barrier. */
@@ -61,16 +117,16 @@ static bool release(unsigned first_block, unsigned blocks, unsigned threads_each
 {
     bool released = false;
     for (unsigned block = 0; block < blocks; block++) {
-        coroutine *first = &threads[block * threads_each];
+        coroutine *const *first = &made[block * threads_each];
         unsigned group = first_block + block;
-        if (first->ended || !first->waiting || first->group != group)
+        if (first[0]->ended || !first[0]->waiting || first[0]->group != group)
             continue;
-        unsigned members = first->waited;
+        unsigned members = first[0]->waited;
         bool complete = block + members <= blocks;
         for (unsigned i = 0; complete && i < members * threads_each; i++)
-            complete = first[i].waiting && first[i].group == group && first[i].waited == members;
+            complete = first[i]->waiting && first[i]->group == group && first[i]->waited == members;
         for (unsigned i = 0; complete && i < members * threads_each; i++)
-            first[i].waiting = false;
+            first[i]->waiting = false;
         released = released || complete;
     }
     return released;
@@ -83,13 +139,13 @@ static void run_threads(const void **seen, unsigned first, unsigned blocks, unsi
         size_t ended = 0;
         bool moved = false;
         for (size_t i = 0; i < count; i++) {
-            running = &threads[i];
+            running = made[i];
             ended += running->ended;
             if (running->ended || running->waiting)
                 continue;
             moved = true;
             *seen = &running->seen;
-            swapcontext(&scheduler, &running->context);
+            resume();
         }
         if (ended == count)
             return;
@@ -105,13 +161,12 @@ static void run_blocks(const void **seen, unsigned first, unsigned count, unsign
                        unsigned second, unsigned threads_each, unsigned shared)
 {
     size_t total = (size_t)count * threads_each;
-    threads = calloc(total, sizeof *threads);
-    unsigned char *stacks = malloc(total * STACK_BYTES);
+    make_coroutines(total);
     void **areas = malloc(count * sizeof *areas);
     for (unsigned block = 0; block < count; block++)
         areas[block] = aligned_alloc(16, shared / 16 * 16 + 32);
     for (size_t i = 0; i < total; i++) {
-        coroutine *c = &threads[i];
+        coroutine *c = made[i];
         unsigned block = (unsigned)(i / threads_each);
         c->seen = (emulated_thread){(unsigned)(i % threads_each),
                                     first + block,
@@ -121,17 +176,12 @@ static void run_blocks(const void **seen, unsigned first, unsigned count, unsign
                                     areas[block],
                                     wait_here,
                                     yield_here};
-        getcontext(&c->context);
-        c->context.uc_stack.ss_sp = stacks + i * STACK_BYTES;
-        c->context.uc_stack.ss_size = STACK_BYTES;
-        makecontext(&c->context, enter, 0);
+        c->ended = c->waiting = false;
     }
     run_threads(seen, first, count, threads_each);
     for (unsigned block = 0; block < count; block++)
         free(areas[block]);
     free(areas);
-    free(stacks);
-    free(threads);
 }
 
 /* The blocks of an ordinary launch need not run together, so here they never do. */
