@@ -81,17 +81,17 @@ enum { MOST_BOUND = 256 };
 
 static struct {
     const char *name;
-    uintptr_t function;       /* the driver's */
-    _Atomic uintptr_t answer; /* 0: not asked for yet */
+    _Atomic uintptr_t function; /* the driver's; 0: a thread is about to write the entry */
+    _Atomic uintptr_t answer;   /* 0: not asked for yet */
 } bound[MOST_BOUND];
-static atomic_int bound_count;
+static atomic_int bound_count; /* of entries that were taken, and may be more than there are */
 
 static word call(int number, WORDS)
 {
     uintptr_t answer = atomic_load_explicit(&bound[number].answer, memory_order_acquire);
     any_function *function;
     if (answer == 0) {
-        answer = ask(bound[number].name, bound[number].function);
+        answer = ask(bound[number].name, atomic_load(&bound[number].function));
         atomic_store_explicit(&bound[number].answer, answer, memory_order_release);
     }
     memcpy(&function, &answer, sizeof function);
@@ -118,25 +118,26 @@ ALL(FUNCTION)
 #define NAME(number) call_##number,
 static any_function *const functions[MOST_BOUND] = {ALL(NAME)};
 
+/* Threads that call functions for the first time come here at once: ld.so has no lock then. Each
+ * takes an entry of its own; two of one function do no harm. */
 static uintptr_t bind_later(const char *name, uintptr_t function)
 {
     uintptr_t address;
     int number = 0;
-    const int count = atomic_load(&bound_count);
-    while (number < count && bound[number].function != function)
+    while (number < MOST_BOUND && atomic_load(&bound[number].function) != function)
         number++;
-    if (number == count) {
-        if (count == MOST_BOUND)
+    if (number == MOST_BOUND) {
+        number =
+            atomic_load(&bound_count) < MOST_BOUND ? atomic_fetch_add(&bound_count, 1) : MOST_BOUND;
+        if (number >= MOST_BOUND)
             return ask(name, function);
         bound[number].name = name;
-        bound[number].function = function;
-        atomic_store(&bound_count, count + 1);
+        atomic_store(&bound[number].function, function);
     }
     memcpy(&address, &functions[number], sizeof address);
     return address;
 }
 
-/* ld.so has its own lock when it calls this. */
 uintptr_t rs_loader_cuda_bind(const char *name, uintptr_t function, bool is_asked)
 {
     return is_asked ? ask(name, function) : bind_later(name, function);
