@@ -365,6 +365,7 @@ void case_binary(void)
     cl_program again = clCreateProgramWithBinary(context, 1, &device, &size,
                                                  (const unsigned char **)&bytes, &status, &error);
     done(error, "clCreateProgramWithBinary");
+    free(bytes);
     done(clBuildProgram(again, 1, &device, "", NULL, NULL), "clBuildProgram");
     add_once(make_kernel(program, "add", cells));
     add_once(make_kernel(again, "add", cells));
