@@ -145,30 +145,30 @@ static void run_first(int thousands)
     assert_int_equal(system(command), 0);
 }
 
+/* The last of so many numbers at the beginning of a file that the program has written. */
+static double read_number(const char *name, int place)
+{
+    char path[64];
+    double number = -1;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (int i = 0; i < place; i++)
+        assert_int_equal(fscanf(file, "%lf", &number), 1);
+    fclose(file);
+    return number;
+}
+
 /* Launches that were timed: of a kernel that may gain by another layout, as the rewriter says. */
 static int count_timed(void)
 {
-    char path[64];
-    int timed = -1;
-    snprintf(path, sizeof path, "%s/tally", folder);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%d", &timed), 1);
-    fclose(file);
-    return timed;
+    return (int)read_number("tally", 1);
 }
 
 /* Seconds that its kernel took. */
 static double read_kernel_seconds(void)
 {
-    char path[64];
-    double seconds = -1;
-    snprintf(path, sizeof path, "%s/output", folder);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*f %*f %*u %*u %*u %lf", &seconds), 1);
-    fclose(file);
-    return seconds;
+    return read_number("output", 6);
 }
 
 /* A program waits 0.02 s and more for an answer that may be stored, and not at all for one that is
