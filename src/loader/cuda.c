@@ -29,8 +29,8 @@ static struct {
 
 /* ---- the layer ---- */
 
-/* Several threads may come here at once. None holds a lock of this file's, for ld.so holds its own
- * while it asks for a name, and takes it here. */
+/* Several threads may come here at once. None holds a lock of this file's: ld.so takes its own
+ * here, and holds it already where dlsym() asks for a name. */
 static void load(void)
 {
     const char *path = getenv("RESTRIDE_CUDA_LAYER");
