@@ -82,16 +82,21 @@ look() {
 
 part=100 failed=0 began=$SECONDS programs=0 running=0
 kinds=("asta :$part" "auto :$part" "asta p:$part" "auto kp:$part" "asta tp:3" "auto tp:3" "asta k:$part" "auto p:$part")
+# describe NUMBER: sets the policy, the flags and the number of programs of a part.
+describe() {
+    local kind=${kinds[$1 % ${#kinds[@]}]}
+    policy=${kind%% *} flags=${kind#* } each=${kind##*:}
+    flags=${flags%:*}
+}
+
 for number in "${wanted[@]}"; do
-    kind=${kinds[number % ${#kinds[@]}]}
-    flags=${kind#* }
-    look "$number" "${kind%% *}" "${flags%:*}" "${kind##*:}"
+    describe "$number"
+    look "$number" "$policy" "$flags" "$each"
 done
 [ ${#wanted[@]} = 0 ] || exit 0
 for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
-    kind=${kinds[number % ${#kinds[@]}]}
-    flags=${kind#* } each=${kind##*:}
-    flags=${flags%:*} size=$each
+    describe "$number"
+    size=$each
     [ "$flags" != tp ] || size=$((16 * each))
     programs=$((programs + size))
     grep -qx "$number" "$passed" && continue
@@ -99,7 +104,7 @@ for ((number = 0; programs < count && SECONDS - began < seconds; number++)); do
         wait -n || failed=$((failed + 1))
         running=$((running - 1))
     fi
-    try "$number" "${kind%% *}" "$flags" "$each" "$size" &
+    try "$number" "$policy" "$flags" "$each" "$size" &
     running=$((running + 1))
 done
 for (( ; running > 0; running--)); do wait -n || failed=$((failed + 1)); done
