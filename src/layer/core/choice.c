@@ -196,7 +196,7 @@ static double elapsed_seconds(const rs_kernel *kernel) RS_LOCKED
 {
     const bool is_new = kernel->facts->launches < LAUNCHES_BETWEEN_LOOKS;
     if (kernel->layer->owed > 0 && (is_new || rs_kernel_is_looked_at(kernel)))
-        kernel->layer->elapsed = rs_layer_clock() - kernel->layer->loaded_at;
+        kernel->layer->elapsed = rs_seconds_now() - kernel->layer->loaded_at;
     return kernel->layer->elapsed;
 }
 
@@ -466,11 +466,11 @@ static bool is_worth_timing(const rs_choice *choice) RS_LOCKED
     const rs_policy_knowledge *known = &choice->known->knowledge;
     const double seconds = timing_seconds(choice->queue);
     const bool was_short = known->own.count == 0 && rs_policy_was_short(known, choice->work_items);
-    const double since_first = was_short ? rs_layer_clock() - choice->known->first_launch : 0;
+    const double since_first = was_short ? rs_seconds_now() - choice->known->first_launch : 0;
     return rs_policy_wants_time(known, choice->rewritten, choice->work_items, seconds,
                                 since_first) &&
            (seconds <= 0 || !rs_policy_is_first_time(known) ||
-            rs_wait_budget(choice->kernel->layer, rs_layer_clock()) >= seconds);
+            rs_wait_budget(choice->kernel->layer, rs_seconds_now()) >= seconds);
 }
 
 /* Whether this launch is to be timed. */

@@ -59,9 +59,9 @@ static void destroy(rs_device_layout *layout)
 
 static void make_plans(rs_device_layout *layout)
 {
-    double start = rs_layer_clock();
+    double start = rs_seconds_now();
     layout->made = rs_plans_make(layout->converter, layout->planned_bytes);
-    layout->seconds += rs_layer_clock() - start;
+    layout->seconds += rs_seconds_now() - start;
 }
 
 static void build(rs_device_layout *layout)
@@ -94,7 +94,7 @@ static bool pause_before(rs_device_layout *layout)
 {
     static const double longest = 0.02; /* seconds */
     rs_layer *layer = layout->layer;
-    const double end = rs_layer_clock() + longest;
+    const double end = rs_seconds_now() + longest;
     unsigned long long seen;
     do {
         seen = rs_layer_changes(layer);
@@ -159,7 +159,7 @@ static bool join_finished(rs_layer *layer) RS_LOCKED
  * last for ever. */
 void rs_builds_wait(rs_layer *layer, double longest)
 {
-    const double end = rs_layer_clock() + longest;
+    const double end = rs_seconds_now() + longest;
     bool is_in_time = true;
     rs_device_layouts_defer(layer);
     for (;;) {

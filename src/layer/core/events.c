@@ -19,17 +19,17 @@ double rs_event_wait(rs_layer *layer, rs_event event, double longest)
 {
     /* A sleeping thread wakes up late, so the wait for a short launch spins. */
     static const double longest_spin = 1e-4;
-    const double start = rs_layer_clock(), end = start + longest;
+    const double start = rs_seconds_now(), end = start + longest;
     double now = start;
     while (now < end && now - start < longest_spin && !rs_event_is_over(event))
-        now = rs_layer_clock();
+        now = rs_seconds_now();
     if (now >= end || rs_event_is_over(event))
         return now - start;
     unsigned long long seen = rs_layer_changes(layer);
     rs_api_event_notify(event, wake, layer);
     while (!rs_event_is_over(event) && rs_layer_wait(layer, seen, end))
         seen = rs_layer_changes(layer);
-    return rs_layer_clock() - start;
+    return rs_seconds_now() - start;
 }
 
 void rs_queues_flush(rs_layer *layer, rs_group context)

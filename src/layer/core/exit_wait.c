@@ -17,10 +17,10 @@ static void wait_for_commands(rs_layer *layer) RS_LOCKED
 {
     size_t count = 0;
     rs_event *marks = rs_layer_frozen(layer) == NULL ? rs_layer_mark(layer, &count) : NULL;
-    const double end = rs_layer_clock() + longest_command;
+    const double end = rs_seconds_now() + longest_command;
     rs_layer_unlock(layer);
     for (size_t i = 0; i < count; i++) {
-        rs_event_wait(layer, marks[i], end - rs_layer_clock());
+        rs_event_wait(layer, marks[i], end - rs_seconds_now());
         rs_api_event_release(marks[i]);
     }
     free(marks);

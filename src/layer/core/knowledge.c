@@ -376,7 +376,7 @@ void rs_knowledge_note_first_launch(rs_layer *layer, rs_known_kernel *known)
 {
     if (known->first_launch > 0)
         return;
-    known->first_launch = rs_layer_clock();
+    known->first_launch = rs_seconds_now();
     known->next_unwaited = layer->known.unwaited;
     layer->known.unwaited = known;
 }
@@ -384,7 +384,7 @@ void rs_knowledge_note_first_launch(rs_layer *layer, rs_known_kernel *known)
 void rs_knowledge_note_wait(rs_layer *layer)
 {
     rs_known_kernel **place = &layer->known.unwaited;
-    const double now = *place != NULL ? rs_layer_clock() : 0;
+    const double now = *place != NULL ? rs_seconds_now() : 0;
     while (*place != NULL) {
         rs_known_kernel *known = *place;
         rs_policy_knowledge *k = &known->knowledge;

@@ -24,7 +24,7 @@ typedef struct rs_known_kernel {
     bool last_rewritten;
     double work_items;       /* of the last launch */
     size_t bytes_to_convert; /* of its buffers */
-    double first_launch;     /* rs_layer_clock() then; 0: there was none */
+    double first_launch;     /* rs_seconds_now() then; 0: there was none */
     bool is_being_built;     /* something that it needs: conversions, or its rewritten form */
     bool is_settled;         /* the program's own form was chosen, for the next launches too, and */
     rs_policy_demand settled_demand;

@@ -24,7 +24,7 @@ void rs_launch_choose(rs_layer *layer, rs_choice *choice, rs_stream queue, void 
             return;
         rs_layer_unlock(layer);
         if (choice->has_waited) {
-            end = end > 0 ? end : rs_layer_clock() + longest;
+            end = end > 0 ? end : rs_seconds_now() + longest;
             is_in_time = rs_layer_wait(layer, seen, end);
         } else {
             rs_launch_wait(layer, queue, handle);

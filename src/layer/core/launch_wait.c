@@ -28,14 +28,14 @@ static bool still_builds(rs_layer *layer, void *handle, double since, double *en
     *end = since + rs_wait_budget(layer, since);
     bool wanted = known != NULL && known->is_being_built && !rs_exit_has_begun(layer) &&
                   rs_policy_is_long(&known->knowledge, known->work_items) &&
-                  rs_layer_clock() < *end && rs_kernel_is_pending(kernel, kernel->known_device);
+                  rs_seconds_now() < *end && rs_kernel_is_pending(kernel, kernel->known_device);
     rs_layer_unlock(layer);
     return wanted;
 }
 
 static void wait_for_build(rs_layer *layer, void *handle)
 {
-    const double start = rs_layer_clock();
+    const double start = rs_seconds_now();
     bool has_waited = false, is_in_time = true;
     while (is_in_time) {
         const unsigned long long seen = rs_layer_changes(layer);
@@ -48,7 +48,7 @@ static void wait_for_build(rs_layer *layer, void *handle)
     if (!has_waited)
         return;
     rs_layer_lock(layer);
-    layer->waited += rs_layer_clock() - start;
+    layer->waited += rs_seconds_now() - start;
     rs_layer_unlock(layer);
 }
 
@@ -69,7 +69,7 @@ static void wait_for_times(rs_layer *layer, rs_stream queue, void *handle)
             event = rs_timing_open_launch(layer, known);
         else if (rs_kernel_is_looked_at(kernel))
             rs_timing_collect(layer);
-        longest = event != NULL ? rs_wait_budget(layer, rs_layer_clock()) : 0;
+        longest = event != NULL ? rs_wait_budget(layer, rs_seconds_now()) : 0;
     }
     rs_layer_unlock(layer);
     if (event == NULL)

@@ -81,7 +81,7 @@ void rs_exit_note_compiler(rs_layer *layer)
 
 static void hold(rs_layer *layer) RS_LOCKED
 {
-    const double end = rs_layer_clock() + longest_hold;
+    const double end = rs_seconds_now() + longest_hold;
     rs_layer_unlock(layer);
     while (rs_layer_wait(layer, rs_layer_changes(layer), end))
         continue;

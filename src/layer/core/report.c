@@ -394,7 +394,7 @@ json_t *rs_report_describe(rs_layer *layer, bool at_end)
         "{s:o*, s:I, s:I, s:b, s:f, s:s, s:I, s:O?, s:o, s:{s:I, s:I, s:I, s:I, s:f, s:I, "
         "s:I, s:I, s:I}, s:O?, s:o}",
         "verified", verified, "process", (json_int_t)process, "process_start", (json_int_t)start,
-        "at_end", (int)at_end, "counted_seconds", rs_layer_clock() - layer->loaded_at, "policy",
+        "at_end", (int)at_end, "counted_seconds", rs_seconds_now() - layer->loaded_at, "policy",
         rs_policy_name(layer->settings.policy), "tile", (json_int_t)layer->settings.tile, "devices",
         layer->report.devices, "kernels", kernels, "marshal", "count", (json_int_t)sums.count,
         "bytes", (json_int_t)sums.bytes, "timed", (json_int_t)sums.timed_count, "timed_bytes",

@@ -64,10 +64,10 @@ void rs_report_write(rs_layer *layer, bool at_end)
     if (!rs_report_wanted(layer) || getpid() != layer->process || layer->report.is_silent_child ||
         layer->report.is_final)
         return;
-    const double start = rs_layer_clock();
+    const double start = rs_seconds_now();
     rs_timing_collect(layer);
     write_description(layer, at_end);
-    layer->report.written = rs_layer_clock();
+    layer->report.written = rs_seconds_now();
     const double took = layer->report.written - start;
     layer->report.last = took > least_seconds ? took : least_seconds;
     layer->report.spent += layer->report.last;
@@ -78,7 +78,7 @@ void rs_report_keep_up(rs_layer *layer)
 {
     if (!rs_report_wanted(layer))
         return;
-    const double since = rs_layer_clock() - layer->report.written;
+    const double since = rs_seconds_now() - layer->report.written;
     if (layer->report.last <= affordable_share * since ||
         layer->report.spent + layer->report.last <= affordable_seconds)
         rs_report_write(layer, false);

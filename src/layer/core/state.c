@@ -1,7 +1,6 @@
 /* The layer's records by handle, its lock and its clock: see state.h. */
 #include "layer/core/state.h"
 
-#include <time.h>
 #include <unistd.h>
 
 void rs_layer_init_locks(rs_layer *layer)
@@ -19,7 +18,7 @@ void rs_layer_init(rs_layer *layer)
 {
     rs_layer_init_locks(layer);
     rs_layer_read_settings(layer);
-    layer->loaded_at = rs_layer_clock();
+    layer->loaded_at = rs_seconds_now();
     layer->generation = 1;
     layer->unseen = 1;
     layer->process = getpid();
@@ -85,11 +84,4 @@ rs_buffer *rs_buffer_behind(rs_layer *layer, rs_allocation handle)
 rs_kernel *rs_kernel_find(rs_layer *layer, void *handle)
 {
     return rs_map_get(&layer->kernels, handle);
-}
-
-double rs_layer_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }

@@ -11,6 +11,7 @@
 #define RS_LAYER_STATE_H
 
 #include "base/map.h"
+#include "base/seconds.h"
 #include "layer/core/converter.h"
 #include "layer/core/policy.h"
 #include "layer/core/rewriter.h"
@@ -268,7 +269,7 @@ struct rs_layer {
      * want a buffer in another layout: what was found of buffers before may be wrong then. */
     unsigned long long generation;
     unsigned long long unseen; /* from 1: commands of which no buffer was told */
-    double loaded_at;          /* rs_layer_clock() */
+    double loaded_at;          /* rs_seconds_now() */
     pid_t process;          /* whose records these are; a child that it forks has copies, and is */
     bool is_forked;         /* one since: what is learned there is not saved */
     double waited;          /* seconds, for builds, for times, and for each kernel's first time */
@@ -342,9 +343,6 @@ bool rs_report_times(rs_layer *layer);
 
 /* Reads the settings from the environment (settings.c). */
 void rs_layer_read_settings(rs_layer *layer);
-
-/* Seconds of a clock that only goes forward. */
-double rs_layer_clock(void);
 
 /* Also in a forked child, where nobody holds it. */
 void rs_layer_init_locks(rs_layer *layer);

@@ -8,7 +8,7 @@
  *     } while (!found && rs_layer_wait(layer, seen, end));
  *
  * A change between the look and the wait is not missed, for the count has gone on. Never called
- * with the layer's lock: what is waited for may need it. The clock is rs_layer_clock().
+ * with the layer's lock: what is waited for may need it. The clock is rs_seconds_now().
  */
 #ifndef RS_LAYER_WAIT_H
 #define RS_LAYER_WAIT_H

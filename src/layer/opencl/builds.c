@@ -78,7 +78,7 @@ static build *begin_build(rs_layer_program *program, const char *options, cl_uin
     }
     *begun = (build){.handle = program->handle,
                      .number = ++program->builds,
-                     .start = rs_layer_clock(),
+                     .start = rs_seconds_now(),
                      .is_recorded = program->live_kernels == 0 && program->builds_under_way == 0,
                      .users = notify != NULL ? 2 : 1,
                      .notify = notify,
@@ -103,7 +103,7 @@ static void end_build(build *begun, cl_int error) RS_LOCKED
     rs_layer_program *program = rs_program_find(begun->handle);
     if (program != NULL && program->builds_under_way > 0 && !begun->has_ended) {
         program->builds_under_way--;
-        program->build_seconds = rs_layer_clock() - begun->start;
+        program->build_seconds = rs_seconds_now() - begun->start;
         if (begun->is_recorded)
             program->is_as_recorded = error == CL_SUCCESS && program->builds == begun->number;
         else if (error != CL_INVALID_OPERATION)

@@ -159,7 +159,7 @@ static void count_seconds(double since) RS_UNLOCKED
 {
     rs_layer *layer = rs_the_layer();
     rs_layer_lock(layer);
-    layer->builds.spent += rs_layer_clock() - since;
+    layer->builds.spent += rs_seconds_now() - since;
     rs_layer_unlock(layer);
 }
 
@@ -183,7 +183,7 @@ static bool answer_questions(const rs_layer_program *program, bool is_beside, js
         assume(made, macros);
         return true;
     }
-    const double start = rs_layer_clock();
+    const double start = rs_seconds_now();
     const bool known = rs_macros_ask(program, names, values, macros, &differ);
     if (is_beside)
         count_seconds(start);
@@ -342,7 +342,7 @@ static rewriting rewrite(rs_layer_program *program, bool is_beside)
                      rs_program_is_wanted(program, made.kernels);
     program->is_promising = made.is_wanted;
     rs_layer_unlock(rs_the_layer());
-    const double start = rs_layer_clock();
+    const double start = rs_seconds_now();
     if (made.is_wanted)
         made.program = rs_program_build_rewritten(program, &made.source, &made.refused);
     if (made.is_wanted && is_beside)
@@ -392,7 +392,7 @@ static bool is_awaited(const rs_layer_program *program) RS_LOCKED
 static rs_layer_program *lock_prepared(cl_program handle) RS_LOCKS
 {
     rs_layer *layer = rs_the_layer();
-    const double longest = 30, end = rs_layer_clock() + longest;
+    const double longest = 30, end = rs_seconds_now() + longest;
     bool is_in_time = true;
     for (;;) {
         const unsigned long long seen = rs_layer_changes(layer);
@@ -502,7 +502,7 @@ static bool begin_beside(rs_layer_program *program) RS_LOCKED
 static void wait_for_preparation(cl_program handle) RS_UNLOCKED
 {
     rs_layer *layer = rs_the_layer();
-    const double longest = 30, start = rs_layer_clock();
+    const double longest = 30, start = rs_seconds_now();
     const double end = start + rs_policy_build_budget(start - layer->loaded_at);
     double now = start;
     for (;;) {
@@ -520,7 +520,7 @@ static void wait_for_preparation(cl_program handle) RS_UNLOCKED
         }
         rs_layer_unlock(layer);
         rs_layer_wait(layer, seen, until);
-        now = rs_layer_clock();
+        now = rs_seconds_now();
     }
 }
 

@@ -78,7 +78,7 @@ bool rs_program_can_build(const rs_layer_program *program)
 {
     rs_layer *layer = program->core.layer;
     return rs_policy_can_build(estimate(program), layer->builds.spent,
-                               rs_layer_clock() - layer->loaded_at);
+                               rs_seconds_now() - layer->loaded_at);
 }
 
 /* Says in every argument that was to be transformed that it stays as it is. */
@@ -110,12 +110,12 @@ static void build_beside(void *data) RS_UNLOCKED
     rs_layer_program *program = data;
     rs_group context = program->context;
     rs_layer *layer = program->core.layer;
-    const double start = rs_layer_clock();
+    const double start = rs_seconds_now();
     const char *refused;
     void *rewritten = rs_program_build_rewritten(program, &program->rewritten_source, &refused);
     rs_layer_lock(layer);
     rs_program_take_rewritten(program, rewritten, refused);
-    layer->builds.spent += rs_layer_clock() - start - program->build_estimate;
+    layer->builds.spent += rs_seconds_now() - start - program->build_estimate;
     program->live_kernels--;
     rs_program_trim(program);
     rs_layer_unlock(layer);
